@@ -15,6 +15,10 @@ const LIBRARIES = {
 		"import os\nVALUE = os.environ.get('FROM_SCRIPT'), os.environ.get('FROM_LIBRARY')\n",
 	"copies.py": "import os\nVALUE = os.environ.copy().get('RANK')\n",
 	"opens.py": "import os\nFILE = open(os.environ['LINES'])\n",
+	"writes.py":
+		"import os\nFILE = open(os.environ['LINES'] + '.written', 'a')\n",
+	"threads.py":
+		"import threading, time\nTHREAD = threading.Thread(target=time.sleep, args=(600,), daemon=True)\nTHREAD.start()\n",
 	"makes.py":
 		"import atexit, shutil, tempfile\nFOLDER = tempfile.mkdtemp()\natexit.register(shutil.rmtree, FOLDER)\n",
 	"starts.py":
@@ -64,21 +68,21 @@ VALUE = copies.VALUE
 
 const SCRIPT = `
 import json, os, sys, time
-isEarly = "FROM_PRESETS" in os.environ
+alone = [name for name in ("copies", "counts", "makes", "needs", "opens", "presets", "starts", "threads", "writes") if name in sys.modules]
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "users"))
-import keeps, makes, opens, needs, copies, plain, prefix, lists, gone, counts, starts, sets, uses, presets, follows
+import keeps, makes, writes, threads, opens, needs, copies, plain, prefix, lists, gone, counts, starts, sets, uses, presets, follows
 os.environ["FROM_SCRIPT"] = "yes"
 import asks
 import elastic_run
 told = {"asks": asks.VALUE, "copies": copies.VALUE, "opens": opens.FILE.readline(), "makes": os.path.isdir(makes.FOLDER),
     "starts": starts.CHILD.poll(), "uses": uses.VALUE, "needs": needs.VALUE,
-    "follows": follows.VALUE, "isEarly": isEarly, "counts": counts.VALUE, "path": sys.path, "stream": type(sys.stdout).__name__}
+    "follows": follows.VALUE, "thread": threads.THREAD.is_alive(), "counts": counts.VALUE, "path": sys.path, "stream": type(sys.stdout).__name__}
 print("one\\n", end="")
 keeps.KEPT.write("two\\n")
 print("three")
 ahead = [m.__name__ for m in (counts, follows, gone, lists, needs, plain, prefix, presets) if m.PID != os.getpid()]
-print(json.dumps({"told": told, "ahead": ahead}), flush=True)
+print(json.dumps({"told": told, "ahead": ahead, "alone": alone}), flush=True)
 elastic_run.report_progress(step=1)
 while not os.path.exists(os.path.join(here, "order." + os.environ["ELASTIC_RUN_ROUND"])):
     time.sleep(0.01)
@@ -89,6 +93,8 @@ sys.exit(3 if os.environ["ELASTIC_RUN_ROUND"] == "1" else 0)
 interface Told {
 	readonly told: Readonly<Record<string, unknown>>;
 	readonly ahead: readonly string[];
+	/** What was imported for this worker alone. */
+	readonly alone: readonly string[];
 }
 
 it("imports only what is the same as if each worker had imported it", async () => {
@@ -116,6 +122,8 @@ it("imports only what is the same as if each worker had imported it", async () =
 	const ahead = ["follows", "gone", "lists", "plain", "prefix"];
 	const expected = [[], [], ahead, ahead];
 	expect(lines.map((line) => line.ahead)).toEqual(expected);
+	const alone = ["copies", "counts", "needs", "opens", "presets", "threads"];
+	expect(lines.map((line) => line.alone)).toEqual([[], [], alone, alone]);
 	const ranks = lines.map((line) => line.told.copies).sort();
 	expect(ranks).toEqual(["0", "0", "1", "1"]);
 	const needed = lines.map((line) => line.told.needs).sort();
@@ -124,7 +132,7 @@ it("imports only what is the same as if each worker had imported it", async () =
 		expect(one).toMatchObject({
 			...{ asks: ["yes", "yes"], opens: "1\n", makes: true },
 			...{ starts: null, uses: "users", stream: "Both" },
-			...{ follows: "on", counts: 2 },
+			...{ follows: "on", counts: 2, thread: true },
 		});
 		expect(one.path).toEqual(lines[0]?.told.path);
 	}
@@ -137,11 +145,9 @@ it("imports only what is the same as if each worker had imported it", async () =
 	}
 	for (const left of [
 		/asks \(\d+\.\d s, imported after FROM_SCRIPT was changed\)/,
-		/copies \(\d+\.\d s, it reads RANK\)/,
-		/needs \(\d+\.\d s, copies reads RANK\)/,
 		/makes \(\d+\.\d s, it makes a temporary file\)/,
 		/starts \(\d+\.\d s, it starts a process\)/,
-		/opens \(\d+\.\d s, it leaves \/.*\/lines open\)/,
+		/writes \(\d+\.\d s, it leaves \/.*\/written open\)/,
 		/uses \(\d+\.\d s, twin is another than the worker's\)/,
 	]) {
 		expect(stderr).toMatch(left);

@@ -132,7 +132,9 @@ async function starting(then: string) {
 		leftOut: { leaveOut: [], sets: [] },
 		registry: { add: () => {}, remove: () => {} },
 		onParked: () => {},
-		onReady: () => helper.park(1),
+		onUnfit: () => {},
+		onReady: () =>
+			helper.park([{ localRank: 0, place: {} }], { leaveOut: [], sets: [] }),
 		onRefused: (reason) => void refusals.push(reason),
 	});
 	onTestFinished(() => helper.close());

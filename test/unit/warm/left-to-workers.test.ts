@@ -9,7 +9,7 @@ const READY: Ready = {
 	...{ kind: "ready", modules: 1963, bytes: 7e6, seconds: 5.56, left: [] },
 };
 const cause = (module: string, root: string, what: string) => ({
-	...{ module, root, what },
+	...{ module, root, what, alone: false },
 });
 
 it("says what a helper has imported", () => {
