@@ -153,7 +153,7 @@ export class ForkHelper implements Ahead, SharedImports {
 	}
 
 	private parked(news: Parked): void {
-		const { ready, helper } = this;
+		const ready = this.ready;
 		this.ownBytes = news.bytes;
 		if (ready !== undefined) {
 			this.ready = undefined;
@@ -168,7 +168,7 @@ export class ForkHelper implements Ahead, SharedImports {
 				seconds: ready.seconds + news.seconds,
 			};
 			this.imported = { modules: sum.modules, bytes: sum.bytes };
-			this.options.log.info(wordsOfReady(sum, left, helper?.pid));
+			this.options.log.info(wordsOfReady(sum, left, this.helper?.pid));
 		}
 		this.onChange();
 	}

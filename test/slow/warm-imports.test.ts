@@ -147,7 +147,7 @@ it("imports only what is the same as if each worker had imported it", async () =
 		/asks \(\d+\.\d s, imported after FROM_SCRIPT was changed\)/,
 		/makes \(\d+\.\d s, it makes a temporary file\)/,
 		/starts \(\d+\.\d s, it starts a process\)/,
-		/writes \(\d+\.\d s, it leaves \/.*\/written open\)/,
+		/writes \(\d+\.\d s, it leaves \/.*\.written open\)/,
 		/uses \(\d+\.\d s, twin is another than the worker's\)/,
 	]) {
 		expect(stderr).toMatch(left);

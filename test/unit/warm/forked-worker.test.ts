@@ -12,11 +12,14 @@ import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 it.for<readonly [string, unknown]>([
 	['{"kind":"hello"}', { kind: "hello" }],
-	['{"kind":"parked","pid":7}', { kind: "parked", pid: 7 }],
+	[
+		'{"kind":"parked","pid":7,"localRank":1,"modules":2,"bytes":3,"seconds":0.1,"left":[],"reads":{"RANK":"1","ROLE_RANK":null}}',
+		expect.anything(),
+	],
 	['{"kind":"parked"}', undefined],
 	['{"kind":"exited","pid":7,"status":256}', expect.anything()],
 	[
-		'{"kind":"refused","reason":"r","leaveOut":[{"module":"a","root":"a.b","what":"w"}],"sets":[{"variable":"A","value":"1"}]}',
+		'{"kind":"refused","reason":"r","leaveOut":[{"module":"a","root":"a.b","what":"w","alone":true}],"sets":[{"variable":"A","value":"1","alone":false}]}',
 		expect.anything(),
 	],
 	['{"kind":"refused","reason":"r","leaveOut":["a"],"sets":[]}', undefined],
@@ -87,4 +90,13 @@ it("a forked worker is not late if it had ended before its turn came, or has beg
 	await clock.advance(60_000);
 	expect(late).toEqual([]);
 	expect(ended.refusal).toBe("it ended before it began");
+});
+
+it("is another's than the worker's if its imports have read another place", () => {
+	const parked = new ForkedWorker(7, 5, { RANK: "1", ROLE_RANK: null });
+	expect(parked.differenceFrom({ RANK: "1", WORLD_SIZE: "2" })).toBe(undefined);
+	expect(parked.differenceFrom({ RANK: "0" })).toBe("RANK");
+	expect(parked.differenceFrom({ RANK: "1", ROLE_RANK: "1" })).toBe(
+		"ROLE_RANK",
+	);
 });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Ready } from "../../../src/warm/helper-messages.js";
 import {
+	LeftOutModules,
 	leftToWorkers,
 	wordsOfReady,
 } from "../../../src/warm/left-to-workers.js";
@@ -52,4 +53,16 @@ it("calls it half warm where torch itself is left, and no cost what nobody has m
 		`restarts will be half warm: 1,963 modules in 5.6 s, 7 MB (pid 5); left to the workers: torch (${why})`,
 	);
 	expect(words([[2, why]])).toMatch(/ be warm: .*: torch\.nn \(imported after/);
+});
+
+it("knows what no process imports ahead: what has failed also in one that is parked", () => {
+	const leftOut = new LeftOutModules();
+	const alone = { ...cause("a", "b", "starts a thread"), alone: true };
+	const never = { ...cause("a", "c", "starts a process"), alone: false };
+	expect(leftOut.add({ leaveOut: [alone], sets: [] })).toBe(true);
+	expect(leftOut.never.leaveOut).toEqual([]);
+	expect(leftOut.add({ leaveOut: [never], sets: [] })).toBe(true);
+	expect(leftOut.never.leaveOut).toEqual([never]);
+	expect(leftOut.add({ leaveOut: [alone], sets: [] })).toBe(false);
+	expect(leftOut.known.leaveOut).toEqual([never]);
 });
