@@ -78,7 +78,7 @@ export class ForkHelper implements Ahead, SharedImports {
 	private ownBytes: number | undefined;
 	/** Parked processes import nothing of their own: it has failed. */
 	private isPlain = false;
-	/** What the helper has said that has no parked process yet. */
+	/** What the helper has said, until a process for each worker is parked. */
 	private ready: Ready | undefined;
 	private tries = 0;
 	private wasReady = false;
@@ -153,7 +153,9 @@ export class ForkHelper implements Ahead, SharedImports {
 	}
 
 	private parked(news: Parked): void {
-		const ready = this.ready;
+		const { workers } = this.options;
+		const isEnough = (this.helper?.waiting ?? 0) >= workers;
+		const ready = isEnough ? this.ready : undefined;
 		this.ownBytes = news.bytes;
 		if (ready !== undefined) {
 			this.ready = undefined;
@@ -164,7 +166,7 @@ export class ForkHelper implements Ahead, SharedImports {
 			const sum: Ready = {
 				...ready,
 				modules: ready.modules + news.modules,
-				bytes: ready.bytes + this.options.workers * news.bytes,
+				bytes: ready.bytes + workers * news.bytes,
 				seconds: ready.seconds + news.seconds,
 			};
 			this.imported = { modules: sum.modules, bytes: sum.bytes };

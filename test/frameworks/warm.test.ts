@@ -16,7 +16,7 @@ const PATIENCE_MS = 300_000;
 const TRAINERS = [
 	["tqdm", ["tqdm"], 2, "torch"],
 	["accelerate", ["accelerate"], 1, "torch"],
-	["lightning", ["lightning"], 2, "torch lightning torchmetrics"],
+	["lightning", ["lightning"], 2, "torch lightning transformers torchmetrics"],
 	[
 		...(["trainer", ["transformers", "datasets", "accelerate"], 1] as const),
 		"torch transformers pyarrow",

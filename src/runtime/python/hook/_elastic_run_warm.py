@@ -7,8 +7,8 @@ import json
 import os
 import sys
 
-from _elastic_run_warm_imports import LibraryTest, Refusal, Watched
-from _elastic_run_warm_learned import script_directory
+from _elastic_run_warm_imports import Refusal, Watched
+from _elastic_run_warm_learned import LibraryTest, script_directory
 from _elastic_run_warm_parked import (
     LONGEST_REFUSAL,
     LowPriority,

@@ -39,32 +39,6 @@ class _LeftOut(BaseException):
     """Ends the import of all that needs a module which is left to the workers: it would be another without it."""
 
 
-class LibraryTest:
-    """Whether a package is found in Python's own libraries, and nowhere else first: the names may come from another node."""
-
-    def __init__(self, path, own):
-        self.path = path
-        self.own = own
-        self.libraries = library_directories()
-        self.known = {}
-
-    def __call__(self, package):
-        if package not in self.known:
-            self.known[package] = self.find(package)
-        return self.known[package]
-
-    def find(self, package):
-        from importlib.machinery import PathFinder
-
-        if package in sys.modules or package in sys.builtin_module_names:
-            return True
-        spec = PathFinder.find_spec(package, self.path)
-        if spec is None:
-            return False
-        places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
-        return any(is_in_library(place, self.libraries, self.own) for place in places)
-
-
 class Watched:
     """Imports modules, and notes which of them cannot be imported ahead.
 

@@ -129,3 +129,29 @@ def is_in_library(origin, libraries, own):
     # A script that lies in a library itself has its modules beside it.
     is_beside = path.startswith(own + os.sep) and any(own.startswith(library) for library in found)
     return not is_beside
+
+
+class LibraryTest:
+    """Whether a package is found in Python's own libraries, and nowhere else first: the names may come from another node."""
+
+    def __init__(self, path, own):
+        self.path = path
+        self.own = own
+        self.libraries = library_directories()
+        self.known = {}
+
+    def __call__(self, package):
+        if package not in self.known:
+            self.known[package] = self.find(package)
+        return self.known[package]
+
+    def find(self, package):
+        from importlib.machinery import PathFinder
+
+        if package in sys.modules or package in sys.builtin_module_names:
+            return True
+        spec = PathFinder.find_spec(package, self.path)
+        if spec is None:
+            return False
+        places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
+        return any(is_in_library(place, self.libraries, self.own) for place in places)
