@@ -16,7 +16,7 @@ const PATIENCE_MS = 300_000;
 const TRAINERS = [
 	["tqdm", ["tqdm"], 2, "torch"],
 	["accelerate", ["accelerate"], 1, "torch"],
-	["lightning", ["lightning"], 2, "torch lightning transformers torchmetrics"],
+	["lightning", ["lightning"], 2, "torch lightning torchmetrics"],
 	[
 		...(["trainer", ["transformers", "datasets", "accelerate"], 1] as const),
 		"torch transformers pyarrow",
@@ -48,7 +48,11 @@ describe("a worker that was killed", () => {
 				const had = (round: number) =>
 					stdout.match(new RegExp(`(?<=round ${round}: had ).*(?=\\.)`, "g"));
 				expect(had(1)).toEqual(Array(workers).fill(""));
-				expect(had(2)).toEqual(Array(workers).fill(ahead));
+				expect(had(2)).toHaveLength(workers);
+				for (const names of had(2) ?? []) {
+					const all = expect.arrayContaining(ahead.split(" "));
+					expect(names.split(" ")).toEqual(all);
+				}
 				expect(warm).toBeLessThan((await untilStep(launch, 1)) / 2);
 			},
 			LIMIT_MS,
