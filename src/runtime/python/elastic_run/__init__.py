@@ -19,8 +19,7 @@ one event after which no other comes.
 """
 from __future__ import annotations
 
-# All at once: a package that is replaced while a worker runs must not be mixed with the new one.
-from ._delivery import on_worker_event
+from . import _process  # At once: it knows of forks.
 from ._errors import (
     ChannelError,
     ElasticRunError,
@@ -29,11 +28,15 @@ from ._errors import (
     WaitForWorkTimeoutError,
 )
 from ._events import Preemption, WorkerEvent, WorkerInfo, WorkerState, WorldChangeEvent
-from ._hints import Optional  # For who asks for the types of the classes.
-from ._preemption import on_preemption, preemption
-from ._reports import record, register, report_error, report_progress
-from ._session import acknowledge, get_worker_event, get_worker_info
-from ._waiting import wait_for_work, worker_events
+from ._hints import TYPE_CHECKING
+from ._hints import Optional as Optional  # For who asks for the types of the classes.
+
+if TYPE_CHECKING:
+    from ._delivery import on_worker_event
+    from ._preemption import on_preemption, preemption
+    from ._reports import record, register, report_error, report_progress
+    from ._session import acknowledge, get_worker_event, get_worker_info
+    from ._waiting import wait_for_work, worker_events
 
 __version__ = "0.1.0"
 
@@ -62,6 +65,41 @@ __all__ = [
     "worker_events",
 ]
 
-# In tracebacks, pickles and documentation they are where they are imported from.
-for _name in __all__:
-    globals()[_name].__module__ = __name__
+_FUNCTIONS = {
+    "acknowledge": "_session",
+    "get_worker_event": "_session",
+    "get_worker_info": "_session",
+    "on_preemption": "_preemption",
+    "on_worker_event": "_delivery",
+    "preemption": "_preemption",
+    "record": "_reports",
+    "register": "_reports",
+    "report_error": "_reports",
+    "report_progress": "_reports",
+    "wait_for_work": "_waiting",
+    "worker_events": "_waiting",
+}
+"""By their files, which are imported when a function is first asked for."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name not in _FUNCTIONS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        found = getattr(import_module(f".{_FUNCTIONS[name]}", __name__), name)
+        globals()[name] = _at_home(found)
+        return found
+
+    def __dir__():
+        return [*globals(), *_FUNCTIONS]
+
+    def _at_home(found):
+        """In tracebacks, pickles and documentation it is where it is imported from."""
+        found.__module__ = __name__
+        return found
+
+    for _name in __all__:
+        if _name not in _FUNCTIONS:
+            _at_home(globals()[_name])

@@ -43,7 +43,7 @@ def wall_time_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def at_fork(**calls: Callable[[], None]) -> None:
+def at_fork(**calls: Callable[[], object]) -> None:
     """As `os.register_at_fork`, where there is such a thing. A fork starts afresh: locks that other
     threads of its parent held are never released, and these threads are not there. Each file does so
     with what it owns."""

@@ -6,10 +6,12 @@ import os
 from . import _process
 from ._channel import Channel, SingleEvent, event_from_variables, open_channel, source_if_launched, speak
 from ._events import Preemption, WorkerEvent, WorkerInfo, make_dataclasses
-from ._hints import Any, Mapping, Optional, Union
+from ._hints import TYPE_CHECKING, Any, Mapping, Optional, Union
 from ._messages import Notice
 from ._process import channel_directory, wall_time_ms
-from ._watch import Watch
+
+if TYPE_CHECKING:
+    from ._watch import Watch
 
 _session: Optional[Session] = None
 
@@ -80,6 +82,8 @@ class Session:
 
     def watch(self) -> Watch:
         """To wait for more with; opens nothing yet."""
+        from ._watch import Watch
+
         return Watch(self._source.events)
 
     def position_of_unreceived(self) -> int:
