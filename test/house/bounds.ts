@@ -36,17 +36,18 @@ export function measureHouse(): readonly Bound[] {
 	const plain = { where: "" };
 	return [
 		{
-			// 800 of them are doors: 64,000 without.
+			// 800 of them are doors: 64,000 without. 250 are what the Python library's files import of each other, and its command.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_700, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},
 		{
+			// 250 for what pip installs.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_300,
+			bound: 69_550,
 			goal: 50_000,
 			...plain,
 		},
@@ -115,7 +116,7 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of the longest file",
 			now: file.lines,
-			bound: 1_718,
+			bound: 430,
 			goal: 400,
 			where: file.where,
 		},
