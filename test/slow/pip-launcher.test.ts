@@ -108,15 +108,23 @@ print(elastic_run.__version__, about["Version"], *about.get_all("Requires-Dist")
 
 describe("the command", () => {
 	it.each([
-		{ line: [command, "--nproc-per-node", "2"], env: {} },
-		{ line: [python, "-m", "elastic_run"], env: { PET_NPROC_PER_NODE: "2" } },
-	])("runs workers with the Python of its environment: $line", async ({
+		{ how: "the script", line: [command], env: {} },
+		{ how: "-m", line: [python, "-m", "elastic_run"], env: {} },
+		{
+			how: "-m, with the launcher's own copy of the library",
+			line: [python, "-m", "elastic_run"],
+			env: { PYTHONPATH: join(ROOT, "dist/python") },
+		},
+	])("runs workers with the Python of its environment: $how", async ({
 		line,
 		env,
 	}) => {
 		const site = openSite();
 		const script = write(site, "w.py", SCRIPT);
-		const launch = start(site, [...line, script, "--lr"], env);
+		const launch = start(site, [...line, script, "--lr"], {
+			PET_NPROC_PER_NODE: "2",
+			...env,
+		});
 		expect((await launch.ended).exitCode).toBe(0);
 		const workers = await told<{ place: number[] }>(launch, 2);
 		const places = workers.map(({ place }) => place).sort();

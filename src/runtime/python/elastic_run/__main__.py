@@ -22,7 +22,7 @@ def main() -> NoReturn:
     found = (os.path.normpath(os.path.join(_HERE, path)) for path in _LAUNCHERS)
     launcher = next(filter(os.path.isfile, found), None)
     if launcher is None:
-        _refuse("this is the library without the launcher; pip install elastic-run brings both")
+        _refuse("this is the library without the launcher: pip install --force-reinstall elastic-run")
     node = _find_node()
     if sys.executable:
         # Else .py scripts would run with the python3 of PATH, which is another one where no environment is active.
