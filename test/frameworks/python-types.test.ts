@@ -18,6 +18,7 @@ it.for([
 	["pyright", [], /^0 errors, 0 warnings/m],
 ] as const)(
 	"%s accepts the library and a user's script",
+	{ timeout: 300_000 },
 	([name, flags, accepted], context) => {
 		needModules(context, name);
 		const { path } = openSite();
@@ -37,5 +38,4 @@ it.for([
 		);
 		expect(`${stdout}${stderr}`).toMatch(accepted);
 	},
-	300_000,
 );
