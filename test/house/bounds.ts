@@ -39,7 +39,7 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without. 250 are what the Python library's files import of each other, and its command.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_750, // raised for torchrun's recipes
+			bound: 64_620, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},
@@ -47,7 +47,7 @@ export function measureHouse(): readonly Bound[] {
 			// 250 for what pip installs.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_550,
+			bound: 69_610,
 			goal: 50_000,
 			...plain,
 		},
