@@ -3,6 +3,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
+import type { Goodput } from "../../src/status/goodput/describe-goodput.js";
+import { example } from "../fixtures/checkpoint-examples.js";
 import { freshDirectory, open, stateAt } from "../fixtures/checkpoint-open.js";
 import {
 	LIBRARY,
@@ -10,6 +12,8 @@ import {
 	PYTHON,
 } from "../fixtures/python/start-python.js";
 import { ROOT } from "../helpers/import-graph.js";
+import { openSite } from "../helpers/launch.js";
+import { signalProcess, waitFor } from "../helpers/processes.js";
 
 beforeEach(needPython);
 
@@ -268,4 +272,49 @@ print([name[-4:] for name in sorted(os.listdir(directory))])
 	]);
 	expect(stderr).toMatch(/shards\/3 does not match its digest.*Going back/);
 	expect(stderr).toMatch(/shards\/3 is missing/);
+});
+
+it.for([
+	["Python", ["checkpoint_worker.py"], 3],
+	[
+		"JavaScript",
+		["train.js", "--steps", "30", "--checkpoint-every", "10"],
+		undefined,
+	],
+] as const)("the ledger knows of the saves of %s's library, of which the script says nothing", async ([
+	language,
+	[script, ...args],
+	saves,
+]) => {
+	const site = openSite();
+	const file =
+		language === "Python"
+			? join(ROOT, "test/fixtures/python", script)
+			: example(script);
+	const flags = ["--run-id", "saves"];
+	const ran = await site.launch([...flags, file, ...args], {
+		env: { PYTHON_EXEC: PYTHON },
+	}).ended;
+	expect(ran.exitCode, ran.stderr).toBe(0);
+	const asked = ["goodput", "saves", "--output", "json"];
+	const { stdout } = await site.launch(asked).ended;
+	const { ledger, checkpoints }: Goodput = JSON.parse(stdout);
+	expect(checkpoints.missing).toBe("no failure was seen");
+	expect(checkpoints.saves).toBeGreaterThanOrEqual(saves ?? 3);
+	expect(ledger.saving).toBeGreaterThan(0);
+});
+
+it("at a notice should_save says yes once, and after the save the worker may be ended", async () => {
+	const site = openSite();
+	const file = join(ROOT, "test/fixtures/python/checkpoint_worker.py");
+	const flags = ["--run-id", "goes", "--notice-signal", "SIGUSR1"];
+	const launch = site.launch([...flags, file, "notice"], {
+		env: { PYTHON_EXEC: PYTHON },
+	});
+	await waitFor("the first save", () =>
+		launch.output.stdout.includes("saved "),
+	);
+	signalProcess(launch.pid, "SIGUSR1");
+	const { stdout, stderr } = await launch.ended;
+	expect(stdout.match(/saved /g), stderr).toHaveLength(2);
 });
