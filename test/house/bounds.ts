@@ -39,15 +39,15 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without. 250 are what the Python library's files import of each other, and its command.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_620, // raised for torchrun's recipes
+			bound: 66_190, // raised for checkpoints in Python
 			goal: 50_000,
 			...plain,
 		},
 		{
-			// 250 for what pip installs.
+			// 250 for what pip installs, 490 for checkpoints in Python.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_610,
+			bound: 70_100,
 			goal: 50_000,
 			...plain,
 		},

@@ -13,7 +13,7 @@ import {
 } from "../fixtures/python/start-python.js";
 import { ROOT } from "../helpers/import-graph.js";
 import { openSite } from "../helpers/launch.js";
-import { signalProcess, waitFor } from "../helpers/processes.js";
+import { waitFor } from "../helpers/processes.js";
 
 beforeEach(needPython);
 
@@ -307,14 +307,15 @@ it.for([
 it("at a notice should_save says yes once, and after the save the worker may be ended", async () => {
 	const site = openSite();
 	const file = join(ROOT, "test/fixtures/python/checkpoint_worker.py");
-	const flags = ["--run-id", "goes", "--notice-signal", "SIGUSR1"];
+	const flags = ["--run-id", "goes", "--notices", "file:notice"];
 	const launch = site.launch([...flags, file, "notice"], {
 		env: { PYTHON_EXEC: PYTHON },
 	});
 	await waitFor("the first save", () =>
 		launch.output.stdout.includes("saved "),
 	);
-	signalProcess(launch.pid, "SIGUSR1");
+	writeFileSync(join(site.path, "notice"), "");
 	const { stdout, stderr } = await launch.ended;
 	expect(stdout.match(/saved /g), stderr).toHaveLength(2);
+	expect(stderr).toContain("all workers are ready to end");
 });
