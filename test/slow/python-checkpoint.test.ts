@@ -249,6 +249,7 @@ def save(step):
 save(1)
 save(2)
 print(refusal(lambda: write(0, 3, late=0.1)))
+print(refusal(lambda: checkpoint.open(directory, workers=2).directory(3).__enter__()))
 found = at(1).load_latest()
 print(found.step, sorted(os.listdir(found.path)), sorted(os.listdir(f"{found.path}/shards")))
 print(sorted(json.load(open(f"{found.path}/manifest.json"))["files"]))
@@ -264,6 +265,7 @@ print([name[-4:] for name in sorted(os.listdir(directory))])
 	);
 	expect(stdout.split("\n")).toEqual([
 		expect.stringMatching(/rank 1, 2, 3 did not finish its part in time/),
+		expect.stringMatching(/Give all of them the same token/),
 		"2 ['manifest.json', 'shards'] ['0', '1', '2', '3']",
 		"['shards/0', 'shards/1', 'shards/2', 'shards/3']",
 		"1",

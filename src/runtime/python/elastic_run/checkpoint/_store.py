@@ -99,6 +99,11 @@ class Checkpoints:
         temporary = os.path.join(self._place.directory, temporary_name(name, f"{attempt:x}"))
         path = os.path.join(self._place.directory, name)
         rank, workers = self._settings.rank, self._settings.workers
+        if workers > 1 and not self._place.is_shared:
+            raise CheckpointError(
+                "Nothing was saved: without elastic-run the ranks do not know that they are of one round."
+                " Give all of them the same token (instance, round) in checkpoint.open."
+            )
         with self._saving(step):
             try:
                 self._writer.prepare(step)
