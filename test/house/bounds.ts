@@ -39,7 +39,7 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without. 250 are what the Python library's files import of each other, and its command.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 66_190, // raised for checkpoints in Python
+			bound: 66_330, // raised for checkpoints in Python
 			goal: 50_000,
 			...plain,
 		},
@@ -47,7 +47,7 @@ export function measureHouse(): readonly Bound[] {
 			// 250 for what pip installs, 490 for checkpoints in Python.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 70_100,
+			bound: 70_140,
 			goal: 50_000,
 			...plain,
 		},
