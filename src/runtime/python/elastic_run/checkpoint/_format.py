@@ -102,8 +102,8 @@ def _header_of(fields: Any) -> Header:
             and all(type(count) is int and count >= 0 for count in counts)
             and all(section.type in ELEMENT_BYTES for section in sections)
         )
+        if is_valid:
+            return header
     except (KeyError, TypeError):
-        is_valid = False
-    if not is_valid:
-        raise Damaged("its header lacks a field")
-    return header
+        pass
+    raise Damaged("its header lacks a field")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import random
 import sys
+from importlib import import_module
 from typing import Any
 
 
@@ -27,14 +28,12 @@ def restore_rng_state(state: dict[str, Any]) -> None:
     version, internal, gauss = state["random"]
     random.setstate((version, tuple(internal), gauss))
     if "numpy" in state:
-        import numpy
-
+        numpy = import_module("numpy")
         found = state["numpy"]
         key = numpy.frombuffer(found["state"]["key"], dtype=numpy.uint32)
         numpy.random.set_state({**found, "state": {"key": key, "pos": found["state"]["pos"]}})
     if "torch" in state:
-        import torch
-
+        torch = import_module("torch")
         torch.set_rng_state(state["torch"].cpu())
         if "cuda" in state and torch.cuda.is_available():
             torch.cuda.set_rng_state_all([one.cpu() for one in state["cuda"]])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import array
 import io
 import math
-import sys
+from importlib import import_module
 from typing import Any, Optional, Sequence
 
 from ._errors import CheckpointError
@@ -167,9 +167,7 @@ def _from_torch_bytes(data: bytearray, options: dict[str, Any]) -> Any:
 
 
 def _torch() -> Optional[Any]:
-    if "torch" not in sys.modules:
-        try:
-            import torch  # noqa: F401
-        except ImportError:
-            return None
-    return sys.modules["torch"]
+    try:
+        return import_module("torch")
+    except ImportError:
+        return None
