@@ -1,4 +1,4 @@
-// What a store of checkpoints needs to know of notices that the machine will go.
+// What a store of checkpoints hears from this worker's agent, and tells it.
 import { sourceIfLaunched } from "../runtime/index.js";
 
 export interface CheckpointNotices {
@@ -6,6 +6,8 @@ export interface CheckpointNotices {
 	newest(): number | undefined;
 	/** Says that this worker has saved what it wants to keep, and may be ended. */
 	acknowledge(notice: number): void;
+	/** Says that no step comes for so long, which is no hang; 0 ends it. The ledger counts what lies between. */
+	announce(busy: "checkpoint" | "load", forSeconds: number): void;
 }
 
 /** The notices of this worker's agent. A worker that only saves need not follow its rounds: nothing greets the agent. */
@@ -16,5 +18,13 @@ export const channelNotices: CheckpointNotices = {
 	},
 	acknowledge(notice) {
 		sourceIfLaunched()?.say({ kind: "ACK", event: notice });
+	},
+	announce(busy, forSeconds) {
+		try {
+			const report = { busy, for_seconds: forSeconds };
+			sourceIfLaunched()?.say({ kind: "PROGRESS", ...report });
+		} catch {
+			// A save is worth more than that somebody knows of it.
+		}
 	},
 };

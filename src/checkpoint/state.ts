@@ -52,8 +52,12 @@ export function decodeState(
 	if (!Array.isArray(tagged)) return decodeFields(tree, sections);
 	const [kind, value] = tagged;
 	switch (kind) {
+		// What Python's torch.save wrote stays bytes here.
+		case "torch":
 		case "section":
 			return sections[Number(value)];
+		case "tuple":
+			return decodeState(value, sections);
 		case "number":
 			return Number(value);
 		case "bigint":

@@ -33,6 +33,9 @@ export interface SavedCheckpoint extends CheckpointPosition {
 /** How often a load starts over because files change during it. */
 const LOAD_ATTEMPTS = 5;
 
+/** For how long a save or a load is announced, in seconds; it is over when it is done. */
+const ANNOUNCED_SECONDS = 1_200;
+
 /** One worker's checkpoints; made by `openCheckpoints`. */
 export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 	private readonly config: CheckpointStoreConfig;
@@ -91,6 +94,10 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 	 * worker may be ended.
 	 */
 	save(state: State): SavedCheckpoint {
+		return this.announced("checkpoint", () => this.saveNow(state));
+	}
+
+	private saveNow(state: State): SavedCheckpoint {
 		const { token, clock } = this.config;
 		const startedAt = clock.now();
 		const savedAt = clock.wallTime();
@@ -119,8 +126,12 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 	loadLatest(
 		options: { readonly claim?: boolean } = {},
 	): LoadedCheckpoint<State> | undefined {
+		return this.announced("load", () => this.loadNow(options.claim ?? true));
+	}
+
+	private loadNow(claim: boolean): LoadedCheckpoint<State> | undefined {
 		const { directory, tokenIsShared, warn } = this.config;
-		const claims = tokenIsShared && (options.claim ?? true);
+		const claims = tokenIsShared && claim;
 		for (let attempt = 1; attempt <= LOAD_ATTEMPTS; attempt += 1) {
 			const listing = listDirectory(directory);
 			if (claims) this.fence.refuseIfSuperseded(listing);
@@ -136,5 +147,18 @@ export class CheckpointStore<State extends CheckpointState = CheckpointState> {
 			"CHECKPOINT",
 			`${directory}: the workers of this round do not find the same checkpoint to go on from. Make sure that every node sees this directory and can read it, and start again.`,
 		);
+	}
+
+	private announced<Result>(
+		busy: "checkpoint" | "load",
+		work: () => Result,
+	): Result {
+		const { notices } = this.config;
+		notices?.announce(busy, ANNOUNCED_SECONDS);
+		try {
+			return work();
+		} finally {
+			notices?.announce(busy, 0);
+		}
 	}
 }

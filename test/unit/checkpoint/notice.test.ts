@@ -7,6 +7,7 @@ import { temporaryDirectory } from "../channel/samples.js";
 it("shouldSave says yes once after a notice, and a save says that the worker may be ended", () => {
 	let notice: number | undefined;
 	const acknowledged: number[] = [];
+	const announced: string[] = [];
 	const checkpoints = new CheckpointStore({
 		directory: temporaryDirectory(),
 		...{ token: { instance: 1, round: 1 }, tokenIsShared: true, keep: 2 },
@@ -19,6 +20,7 @@ it("shouldSave says yes once after a notice, and a save says that the worker may
 		notices: {
 			newest: () => notice,
 			acknowledge: (event) => acknowledged.push(event),
+			announce: (...said) => announced.push(said.join(" ")),
 		},
 	});
 	const save = (step: number) =>
@@ -28,6 +30,8 @@ it("shouldSave says yes once after a notice, and a save says that the worker may
 		});
 	expect(checkpoints.shouldSave(1)).toBe(true);
 	save(1);
+	// The launcher takes it for no hang, and the ledger counts it.
+	expect(announced).toEqual(["checkpoint 1200", "checkpoint 0"]);
 	expect(checkpoints.shouldSave(2)).toBe(false);
 	notice = 4;
 	expect([2, 3].map((step) => checkpoints.shouldSave(step))).toEqual([

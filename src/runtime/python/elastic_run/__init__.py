@@ -32,6 +32,7 @@ from ._hints import TYPE_CHECKING
 from ._hints import Optional as Optional  # For who asks for the types of the classes.
 
 if TYPE_CHECKING:
+    from . import checkpoint as checkpoint
     from ._delivery import on_worker_event
     from ._preemption import on_preemption, preemption
     from ._reports import record, register, report_error, report_progress
@@ -84,16 +85,18 @@ _FUNCTIONS = {
 if not TYPE_CHECKING:
 
     def __getattr__(name):
-        if name not in _FUNCTIONS:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
+        if name == "checkpoint":
+            return import_module(".checkpoint", __name__)
+        if name not in _FUNCTIONS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = getattr(import_module(f".{_FUNCTIONS[name]}", __name__), name)
         globals()[name] = _at_home(found)
         return found
 
     def __dir__():
-        return [*globals(), *_FUNCTIONS]
+        return [*globals(), *_FUNCTIONS, "checkpoint"]
 
     def _at_home(found):
         """In tracebacks, pickles and documentation it is where it is imported from."""
