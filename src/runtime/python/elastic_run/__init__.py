@@ -213,6 +213,20 @@ class WorkerInfo(_Record):
     """Incidents that the run has been charged for so far; the same in every worker."""
     run_id: str
 
+    def get_pg_parameters(self) -> dict[str, Any]:
+        """`rank`, `world_size` and `init_method`, for
+        `torch.distributed.init_process_group(backend, **info.get_pg_parameters())`.
+
+        That call then joins the newest round, of which `torch.distributed.get_rank()` tells: where this
+        info's round is left before all have met, it says so to the agent, waits for the next WORK, and
+        meets the others there."""
+        host = f"[{self.master_addr}]" if ":" in self.master_addr else self.master_addr
+        init_method = f"tcp://{host}:{self.master_port}"
+        from . import _meeting
+
+        _meeting.prepare(init_method)
+        return {"rank": self.rank, "world_size": self.world_size, "init_method": init_method}
+
 
 @dataclass(frozen=True)
 class WorkerEvent(_Record):
@@ -301,7 +315,8 @@ def _record_of(kind: type[R], fields: Mapping[str, Any]) -> R:
 def get_worker_info() -> WorkerInfo:
     """This worker's place in the world of the newest round: from disk, without waiting; some
     microseconds where nothing has changed. While the worker is to pause, that of the round that is
-    being left. It acknowledges a WORK, but not a PAUSE, which it does not show.
+    being left: ask again until the round is a later one. It acknowledges the event that it reads, also
+    a PAUSE: call it when the worker has left its round, or will before it meets the others again.
 
     Raises NotLaunchedError outside of a launcher, ChannelError where the channel holds no event.
     """
@@ -309,14 +324,13 @@ def get_worker_info() -> WorkerInfo:
 
 
 def get_worker_event() -> WorkerEvent:
-    """The newest event; otherwise like `get_worker_info`. It acknowledges a WORK. To read a PAUSE is
-    not to leave the round: `wait_for_work`, or `acknowledge`, says that. There is an event before the
-    worker's first statement."""
+    """The newest event; otherwise like `get_worker_info`. A worker that has read a PAUSE must leave its
+    round, and may ask until the worker state is HEALTHY again. There is an event before the worker's
+    first statement."""
     session = _session or _open_session()
     event = session.newest()
     session.show(event)
-    if event.kind == "WORK":
-        session.acknowledge(event)
+    session.acknowledge(event)
     return event
 
 
