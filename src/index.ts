@@ -25,6 +25,7 @@ export {
 	NotLaunchedError,
 	onPreemption,
 	onWorkerEvent,
+	type PgParameters,
 	type Preemption,
 	type PreemptionListener,
 	type Progress,

@@ -18,12 +18,14 @@ export {
 	type ChannelEvent,
 	type NoticeEvent,
 	type NoticeState,
+	type PgParameters,
 	type ReceivedReply,
 	type WorkerEvent,
 	type WorkerInfo,
 	type WorkerReply,
 	WorkerState,
 	WorldChangeEvent,
+	workerInfoOf,
 } from "./events.js";
 export { JsonFields } from "./json-fields.js";
 export { channelPaths, type HookPaths, hookPaths } from "./layout.js";

@@ -1,5 +1,5 @@
 import { delimiter } from "node:path";
-import type { WorkerInfo } from "../../channel/index.js";
+import { type WorkerInfo, workerInfoOf } from "../../channel/index.js";
 import type { AgentConfig } from "../../config/index.js";
 import type { WorkerSpec } from "../../processes/index.js";
 
@@ -180,7 +180,7 @@ export function commandOf(
 /** A worker of this node before its place is known: what depends on the place is empty. */
 export function workerWithoutPlace(owner: WorkerOwner): WorkerSpec {
 	const { config } = owner;
-	const info = {
+	const info = workerInfoOf({
 		localRank: 0,
 		roleRank: 0,
 		rank: 0,
@@ -195,7 +195,7 @@ export function workerWithoutPlace(owner: WorkerOwner): WorkerSpec {
 		masterPort: 0,
 		round: 0,
 		restartCount: 0,
-	};
+	});
 	const files = { hook: undefined, channel: "", errorFile: "" };
 	return {
 		...commandOf(config, 0),
