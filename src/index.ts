@@ -25,7 +25,6 @@ export {
 	NotLaunchedError,
 	onPreemption,
 	onWorkerEvent,
-	type PgParameters,
 	type Preemption,
 	type PreemptionListener,
 	type Progress,

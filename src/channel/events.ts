@@ -39,14 +39,12 @@ export interface WorkerInfo {
 	readonly restartCount: number;
 	readonly runId: string;
 	/** Where and as whom this worker meets the others: what process groups of torch's kind are made with. */
-	getPgParameters(): PgParameters;
-}
-
-export interface PgParameters {
-	readonly rank: number;
-	readonly worldSize: number;
-	/** `tcp://ADDRESS:PORT`. */
-	readonly initMethod: string;
+	getPgParameters(): {
+		readonly rank: number;
+		readonly worldSize: number;
+		/** `tcp://ADDRESS:PORT`. */
+		readonly initMethod: string;
+	};
 }
 
 /** The method is none of its enumerable properties: as JSON, and in a comparison, it is the place alone. */

@@ -18,7 +18,6 @@ export {
 	type ChannelEvent,
 	type NoticeEvent,
 	type NoticeState,
-	type PgParameters,
 	type ReceivedReply,
 	type WorkerEvent,
 	type WorkerInfo,

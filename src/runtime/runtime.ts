@@ -37,7 +37,6 @@ import {
 import type { WorkerSession } from "./worker-session.js";
 
 export type {
-	PgParameters,
 	WorkerEvent,
 	WorkerInfo,
 } from "../channel/index.js";

@@ -36,17 +36,18 @@ export function measureHouse(): readonly Bound[] {
 	const plain = { where: "" };
 	return [
 		{
-			// 800 of them are doors: 64,000 without.
+			// 800 of them are doors: 64,000 without. 180 are the RFC's trainer and "ignore".
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_400, // raised for torchrun's recipes
+			bound: 64_580, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},
 		{
+			// 250 of them are the RFC's trainer and "ignore".
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_300,
+			bound: 69_550,
 			goal: 50_000,
 			...plain,
 		},
@@ -73,9 +74,10 @@ export function measureHouse(): readonly Bound[] {
 		},
 		{ what: "floors", now: floors, bound: 8, goal: 8, ...plain },
 		{
+			// One of them makes a worker's place, which has a method.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 680,
+			bound: 681,
 			goal: 300,
 			...plain,
 		},
@@ -92,9 +94,10 @@ export function measureHouse(): readonly Bound[] {
 		// A change and a hangup are no hangs.
 		word("hang", /(?<!c)hang(?!up)/i, 9, 4),
 		{
+			// 48 of them are what a policy's "ignore" needs.
 			what: "lines of the node's machine",
 			now: machineLines(),
-			bound: 2_951,
+			bound: 2_999,
 			goal: 2_600,
 			...plain,
 		},
@@ -113,9 +116,10 @@ export function measureHouse(): readonly Bound[] {
 			where: room.where,
 		},
 		{
+			// 14 of them give a process group's parameters.
 			what: "lines of the longest file",
 			now: file.lines,
-			bound: 1_718,
+			bound: 1_732,
 			goal: 400,
 			where: file.where,
 		},

@@ -1,7 +1,9 @@
 import { delimiter } from "node:path";
-import { type WorkerInfo, workerInfoOf } from "../../channel/index.js";
+import type { WorkerInfo } from "../../channel/index.js";
 import type { AgentConfig } from "../../config/index.js";
 import type { WorkerSpec } from "../../processes/index.js";
+
+type Place = Omit<WorkerInfo, "getPgParameters">;
 
 /** The part of an agent's configuration that its workers see. */
 type EnvironmentConfig = Pick<
@@ -23,7 +25,7 @@ export interface WorkerOwner<Config = AgentConfig> {
 
 /** What differs from worker to worker, and from round to round. */
 export interface WorkerPlace {
-	readonly info: WorkerInfo;
+	readonly info: Place;
 	readonly instance: number;
 	/** The worker's channel directory. */
 	readonly channel: string;
@@ -91,7 +93,7 @@ function ownDevice(
 }
 
 /** The defaults for variables that the user has not set. */
-function defaults(info: WorkerInfo): Record<string, string> {
+function defaults(info: Place): Record<string, string> {
 	return {
 		PYTHONUNBUFFERED: "1",
 		PYTHONFAULTHANDLER: "1",
@@ -180,7 +182,7 @@ export function commandOf(
 /** A worker of this node before its place is known: what depends on the place is empty. */
 export function workerWithoutPlace(owner: WorkerOwner): WorkerSpec {
 	const { config } = owner;
-	const info = workerInfoOf({
+	const info = {
 		localRank: 0,
 		roleRank: 0,
 		rank: 0,
@@ -195,7 +197,7 @@ export function workerWithoutPlace(owner: WorkerOwner): WorkerSpec {
 		masterPort: 0,
 		round: 0,
 		restartCount: 0,
-	});
+	};
 	const files = { hook: undefined, channel: "", errorFile: "" };
 	return {
 		...commandOf(config, 0),
