@@ -39,7 +39,7 @@ export function measureHouse(): readonly Bound[] {
 			// 800 of them are doors: 64,000 without. 180 are the RFC's trainer and "ignore".
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_580, // raised for torchrun's recipes
+			bound: 64_720, // raised for torchrun's recipes
 			goal: 50_000,
 			...plain,
 		},
@@ -47,7 +47,7 @@ export function measureHouse(): readonly Bound[] {
 			// 250 of them are the RFC's trainer and "ignore".
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_550,
+			bound: 69_670,
 			goal: 50_000,
 			...plain,
 		},
