@@ -35,6 +35,8 @@ const OUTCOMES: Readonly<Record<Verdict["workers"], string>> = {
 	pause: "all workers of this node are paused for a next round",
 	"replace-failed":
 		"the failed worker is replaced, the others of this node are paused",
+	ignore:
+		"the others go on without the failed worker if one of them can succeed, else it is replaced",
 	leave: "this node leaves the run, which continues elsewhere",
 	"fail-run": "the run fails with exit code CODE",
 };

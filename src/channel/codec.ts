@@ -1,10 +1,11 @@
-import type {
-	ChannelEvent,
-	NoticeState,
-	ReceivedReply,
-	WorkerEvent,
-	WorkerInfo,
-	WorkerReply,
+import {
+	type ChannelEvent,
+	type NoticeState,
+	type ReceivedReply,
+	type WorkerEvent,
+	type WorkerInfo,
+	type WorkerReply,
+	workerInfoOf,
 } from "./events.js";
 import { JsonFields } from "./json-fields.js";
 
@@ -164,7 +165,7 @@ function encodeInfo(info: WorkerInfo): object {
 }
 
 function decodeInfo(fields: JsonFields): WorkerInfo {
-	return {
+	return workerInfoOf({
 		localRank: fields.integer("local_rank"),
 		roleRank: fields.integer("role_rank"),
 		rank: fields.integer("rank"),
@@ -179,5 +180,5 @@ function decodeInfo(fields: JsonFields): WorkerInfo {
 		round: fields.integer("round"),
 		restartCount: fields.integer("restart_count"),
 		runId: fields.text("run_id"),
-	};
+	});
 }

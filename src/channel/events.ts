@@ -38,6 +38,25 @@ export interface WorkerInfo {
 	/** Incidents charged to the run so far; the same in every worker. */
 	readonly restartCount: number;
 	readonly runId: string;
+	/** Where and as whom this worker meets the others: what process groups of torch's kind are made with. */
+	getPgParameters(): {
+		readonly rank: number;
+		readonly worldSize: number;
+		/** `tcp://ADDRESS:PORT`. */
+		readonly initMethod: string;
+	};
+}
+
+/** The method is none of its enumerable properties: as JSON, and in a comparison, it is the place alone. */
+export function workerInfoOf(
+	place: Omit<WorkerInfo, "getPgParameters">,
+): WorkerInfo {
+	const { rank, worldSize, masterAddr, masterPort } = place;
+	const host = masterAddr.includes(":") ? `[${masterAddr}]` : masterAddr;
+	const initMethod = `tcp://${host}:${masterPort}`;
+	const getPgParameters = () => ({ rank, worldSize, initMethod });
+	const info = { ...place, getPgParameters };
+	return Object.defineProperty(info, "getPgParameters", { enumerable: false });
 }
 
 /** One message from the agent to a worker. */

@@ -24,6 +24,7 @@ export {
 	type WorkerReply,
 	WorkerState,
 	WorldChangeEvent,
+	workerInfoOf,
 } from "./events.js";
 export { JsonFields } from "./json-fields.js";
 export { channelPaths, type HookPaths, hookPaths } from "./layout.js";

@@ -4,10 +4,16 @@ import type { Charge, RestartDecision, WorkersAction } from "./strategy.js";
 /** Which of a policy's methods is called: for a change of the membership, or for a worker's failure. */
 export type PolicyColumn = "scale" | "failure";
 
-/** A failed worker cannot be paused, and without a failure there is none to replace. */
+/** A failed worker cannot be paused, and without a failure there is none to replace or ignore. */
 const ACTIONS: Readonly<Record<PolicyColumn, ReadonlySet<WorkersAction>>> = {
 	scale: new Set(["restart", "pause", "leave", "fail-run"]),
-	failure: new Set(["restart", "replace-failed", "leave", "fail-run"]),
+	failure: new Set([
+		"restart",
+		"replace-failed",
+		"ignore",
+		"leave",
+		"fail-run",
+	]),
 };
 
 const CHARGES: ReadonlySet<Charge> = new Set<Charge>([
@@ -54,6 +60,11 @@ export function askPolicy(
 	}
 	if (!CHARGES.has(charge)) {
 		throw illegal(`decided charge: "${charge}"; use ${list(CHARGES)}`);
+	}
+	if (workers === "ignore" && charge !== "nothing") {
+		throw illegal(
+			`decided workers: "ignore" with charge: "${charge}"; use nothing`,
+		);
 	}
 	if (typeof reason !== "string" || reason === "") {
 		throw illegal("gave no reason for its decision");

@@ -6,6 +6,12 @@ export type WorkersAction =
 	| "pause"
 	/** Replace the failed worker only; the others pause. */
 	| "replace-failed"
+	/**
+	 * Record the failure, and go on without this worker; charges nothing. The node has finished when all its workers have
+	 * ended. One of them must succeed: if none can any more, or the process has not ended by itself, this is
+	 * `replace-failed`, charged to the run.
+	 */
+	| "ignore"
 	/** Stop them all; this node leaves the run, which continues elsewhere (exit 75). */
 	| "leave"
 	/** Stop them all; the run fails, whatever budget is left. */

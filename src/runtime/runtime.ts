@@ -36,7 +36,10 @@ import {
 } from "./wait-for-work.js";
 import type { WorkerSession } from "./worker-session.js";
 
-export type { WorkerEvent, WorkerInfo } from "../channel/index.js";
+export type {
+	WorkerEvent,
+	WorkerInfo,
+} from "../channel/index.js";
 export { WorkerState, WorldChangeEvent } from "../channel/index.js";
 export type { WorkerEventListener } from "./listen.js";
 export { NotLaunchedError } from "./not-launched-error.js";
@@ -64,7 +67,8 @@ recordUncaughtErrors();
 /**
  * This worker's place in the world of the newest round. It is read from disk without waiting, so it is right even if the
  * event loop was blocked; without changes it takes some microseconds. During a pause it is the place in the round that is
- * being left. The call acknowledges a WORK, but not a PAUSE, which it does not show. Throws NotLaunchedError without a
+ * being left: ask again until the round is a later one. The call acknowledges the event that it reads, also a PAUSE: call
+ * it when the worker has left its round, or will before it meets the others again. Throws NotLaunchedError without a
  * launcher.
  */
 export function getWorkerInfo(): WorkerInfo {
@@ -72,8 +76,8 @@ export function getWorkerInfo(): WorkerInfo {
 }
 
 /**
- * The newest event; otherwise like `getWorkerInfo`. The call acknowledges a WORK. To read a PAUSE is not to leave the
- * round: `waitForWork`, or `acknowledge`, says that. There is an event before the worker's first statement.
+ * The newest event; otherwise like `getWorkerInfo`. A worker that has read a PAUSE must leave its round, and may ask until
+ * the worker state is HEALTHY again. There is an event before the worker's first statement.
  */
 export function getWorkerEvent(): WorkerEvent {
 	return showNewest(openSession());
@@ -200,7 +204,7 @@ export function reportError(error: unknown): void {
 function showNewest(session: WorkerSession): WorkerEvent {
 	const event = session.newest();
 	session.show(event);
-	if (event.kind === "WORK") session.acknowledge(event);
+	session.acknowledge(event);
 	return event;
 }
 

@@ -1,4 +1,8 @@
-import type { WorkerEvent, WorkerInfo } from "../channel/index.js";
+import {
+	type WorkerEvent,
+	type WorkerInfo,
+	workerInfoOf,
+} from "../channel/index.js";
 import { NotLaunchedError } from "./not-launched-error.js";
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -32,7 +36,7 @@ function infoFromVariables(variables: Variables): WorkerInfo {
 	const rank = integer("RANK");
 	const worldSize = integer("WORLD_SIZE");
 	const restartCount = integer("TORCHELASTIC_RESTART_COUNT", 0);
-	return {
+	return workerInfoOf({
 		localRank: integer("LOCAL_RANK", 0),
 		roleRank: integer("ROLE_RANK", rank),
 		rank,
@@ -47,7 +51,7 @@ function infoFromVariables(variables: Variables): WorkerInfo {
 		round: restartCount + 1,
 		restartCount,
 		runId: variables.TORCHELASTIC_RUN_ID ?? "none",
-	};
+	});
 }
 
 function integerOf(

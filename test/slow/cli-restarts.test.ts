@@ -115,3 +115,35 @@ it("D2 restarts of one node, role and time are limited, and the report says what
 	);
 	expect(stderr).toContain("restarts: 0 used, 4 of 5 in 6 h 0 min left");
 });
+
+it("T12 a policy ignores a failure: the others go on, and the run succeeds with what they have done", async () => {
+	const site = openSite();
+	const policy = join(site.path, "ignores.mjs");
+	writeFileSync(policy, IGNORES);
+	const fails =
+		'test "$RANK" = 1 && exit 3; until test -e go; do sleep 0.1; done';
+	const launch = site.launch([
+		...["--nproc-per-node", "3", "--restart-policy", policy],
+		...["sh", "-c", `${fails}; echo rank $RANK is done`],
+	]);
+	await launch.saw("stderr", "rank 1 failed: exit code 3; the others go on");
+	writeFileSync(join(site.path, "go"), "");
+	const { exitCode, stdout, stderr } = await launch.ended;
+	expect(exitCode, stderr).toBe(0);
+	expect(stdout.match(/rank \d is done/g)?.sort()).toEqual([
+		"rank 0 is done",
+		"rank 2 is done",
+	]);
+	expect(stderr).toContain("2 of 3 workers of this node succeeded");
+	expect(stderr).not.toContain("round 2: ");
+});
+
+const IGNORES = `
+const decide = (workers) => ({ workers, charge: "nothing", reason: "two are enough" });
+export default {
+	name: "ignores",
+	onScaleUp: () => decide("restart"),
+	onScaleDown: () => decide("restart"),
+	onWorkerFailure: () => decide("ignore"),
+};
+`;

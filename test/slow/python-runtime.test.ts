@@ -28,8 +28,8 @@ describe("a Python worker", () => {
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 3, "over"]);
 		expect(worker.stderr()).toMatch(/^Exception in thread[\s\S]*RuntimeError/);
-		// To read a PAUSE is not to leave the round.
-		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
+		// The last is acknowledged by the call that reads it.
+		await until(words, ["HELLO", "ACK 1", "ACK 3", "ACK 4"]);
 	});
 
 	it("reports what JSON has no word for; no detail takes the envelope's names", async () => {

@@ -80,13 +80,16 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		expect(worker.lines()).toEqual([1, gone, gone, 1]);
 	});
 
-	it("does not acknowledge a PAUSE that it has not been shown", async () => {
+	it("acknowledges a PAUSE that it reads, and has its last place until WORK comes", async () => {
 		const { channel, begin, words } = await acting("paused");
 		channel.send(pause(1), 2);
 		const worker = begin();
+		await until(worker.lines, [1, "PAUSED"]);
+		await until(words, ["HELLO", "ACK 2"]);
+		channel.send(work(2), 3);
 		expect(await worker.ended).toBe(0);
-		expect(worker.lines()).toEqual([1]);
-		await until(words, ["HELLO", "PROGRESS"]);
+		expect(worker.lines()).toEqual([1, "PAUSED", 2]);
+		await until(words, ["HELLO", "ACK 2", "ACK 3"]);
 	});
 
 	it("of several processes loses no reply", async () => {
@@ -106,6 +109,19 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		const worker = runtime.start("worker", { env, args: ["outside"] });
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual(runtime.outside.inPlace);
+	});
+
+	it("gives what a process group is made with; brackets are about an IPv6 address", async () => {
+		const { channel, begin } = await acting("parameters");
+		const first = begin();
+		expect(await first.ended).toBe(0);
+		expect(first.lines()).toEqual([[2, 8, "tcp://10.0.0.1:40123"]]);
+		const { workerInfo } = work(2);
+		const info = { ...workerInfo, masterAddr: "fd00::7" };
+		channel.send({ ...work(2), workerInfo: info }, 2);
+		const second = begin();
+		expect(await second.ended).toBe(0);
+		expect(second.lines()).toEqual([[2, 8, "tcp://[fd00::7]:40123"]]);
 	});
 
 	it("is told how to launch where nobody has launched it; its reports go nowhere", async () => {

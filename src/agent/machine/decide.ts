@@ -19,7 +19,7 @@
  *   allReady       | saved        | its machine goes, and all workers are ready to end                            | STOPPING                 | end
  *   noticed        | noticed      | its machine goes, and another round is worth it                               | any                      | learn of it
  *   machineStays   | stays        | its machine stays after all                                                   | any                      | pause or end, if the round was left for the notice
- *   failed         | failed       | a worker has failed                                                           | STOPPING                 | as the policy, or a rule, decides
+ *   failed         | failed       | a worker has failed                                                           | RUNNING STOPPING         | as the policy, or a rule, decides
  *   unexplained    | unexplained  | a worker has died, and the reason may follow                                  | RUNNING STOPPING         | go on for half a second
  *   leftBehind     | left-behind  | a worker has ended with 0, and others of its group have not                   | RUNNING                  | the others end within the grace
  *   endedLate      | ended-late   | a worker has ended with 0 at its PAUSE, when the next round ran               | STOPPING                 | as the policy's scale-down

@@ -1,5 +1,6 @@
 import { EXIT_CODES } from "../../base/errors.js";
 import { killAtWith } from "../../notices/index.js";
+import type { Verdict } from "../../policies/index.js";
 import {
 	dueFailure,
 	givenUp,
@@ -86,8 +87,13 @@ function answerTo(
 		);
 		return leaveAndHold({ ...facts, workers }, notices, cause, context);
 	}
-	const verdict = verdictOn(facts, failure, cause, context);
-	if (verdict === undefined) return giveUp(facts, failure, cause, context);
+	const asked = verdictOn(facts, failure, cause, context);
+	if (asked === undefined) return giveUp(facts, failure, cause, context);
+	const isIgnored = asked.workers === "ignore";
+	if (isIgnored && canGoOnWithout(facts, failure)) {
+		return goOnWithout(facts, localRank, cause, context);
+	}
+	const verdict: Verdict = isIgnored ? { ...asked, ...REPLACED } : asked;
 	const { charge, rule, reason } = verdict;
 	const exitCode = failure.failsRun ?? EXIT_CODES.failed;
 	const failsRun = verdict.workers === "fail-run" ? exitCode : null;
@@ -95,6 +101,37 @@ function answerTo(
 	const noted = withFailure(facts, failure, account, context);
 	const why = reason === cause ? cause : `${cause}; ${reason}`;
 	return carryOut(noted, verdict, scaleDown(why, context, localRank), context);
+}
+
+/** What follows from a failure that cannot be ignored. */
+const REPLACED = { workers: "replace-failed", charge: "run" } as const;
+
+/** Whether the worker has ended by itself, and another one of this node has succeeded or still may. */
+function canGoOnWithout(
+	{ phase, workers }: Facts,
+	{ exit, localRank }: Failure,
+): boolean {
+	const isOther = (worker: WorkerSlot) =>
+		worker.localRank !== localRank && !worker.ignored;
+	return phase === "RUNNING" && exit !== undefined && workers.some(isOther);
+}
+
+/** What it has left behind must end. */
+function goOnWithout(
+	facts: Facts,
+	localRank: number,
+	cause: string,
+	{ now, shutdownTimeoutMs }: TransitionContext,
+): Decision {
+	const killAt = now + shutdownTimeoutMs;
+	const workers = update(facts.workers, localRank, (worker) => ({
+		...worker,
+		killAt: isGone(worker) ? null : (worker.killAt ?? killAt),
+		unexplained: null,
+		ignored: true,
+	}));
+	const warning = `${cause}; the others go on without it, as the policy says`;
+	return { facts: { ...facts, workers }, why: "", warnings: [warning] };
 }
 
 /** A retry on this node cannot help: another node goes on, or the run fails. */

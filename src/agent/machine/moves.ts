@@ -285,6 +285,7 @@ export function carryOut(
 			return restartAll(facts, killAt, reason, context);
 		case "pause":
 		case "replace-failed":
+		case "ignore":
 			return pauseAll(facts, call, context);
 		case "leave": {
 			const root = failed === undefined ? null : facts.failure?.failure;

@@ -26,6 +26,7 @@ import {
 	toEnd,
 	toNextRound,
 	toWorking,
+	type WorkerSlot,
 } from "./worker.js";
 
 /** The lease cannot be relied on: the others may soon go on without this node, and those of its workers that are not paused must be dead by then. */
@@ -144,9 +145,16 @@ export const finished: Row = (facts) => {
 			fencedIn: undefined,
 			runsOnTo: undefined,
 		},
-		why: "all workers of this node succeeded",
+		why: successWords(workers),
 	};
 };
+
+function successWords(workers: readonly WorkerSlot[]): string {
+	const ignored = workers.filter((worker) => worker.ignored).length;
+	return ignored === 0
+		? "all workers of this node succeeded"
+		: `${workers.length - ignored} of ${formatCount(workers.length, "worker")} of this node succeeded; the failure of the others was ignored`;
+}
 
 /** This process has had its round: it says that it will be started again, and ends when the others know that. */
 export const recreated: Row = (facts, context) => {

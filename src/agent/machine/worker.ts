@@ -135,6 +135,8 @@ export interface WorkerSlot {
 	readonly goneBy: number | null;
 	/** How many times it was sent SIGKILL. */
 	readonly kills: number;
+	/** It has failed, and the others go on without it. */
+	readonly ignored?: true;
 	/** It has ended for a reason that is not known yet. */
 	readonly unexplained: Unexplained | null;
 }

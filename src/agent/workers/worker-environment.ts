@@ -3,6 +3,8 @@ import type { WorkerInfo } from "../../channel/index.js";
 import type { AgentConfig } from "../../config/index.js";
 import type { WorkerSpec } from "../../processes/index.js";
 
+type Place = Omit<WorkerInfo, "getPgParameters">;
+
 /** The part of an agent's configuration that its workers see. */
 type EnvironmentConfig = Pick<
 	AgentConfig,
@@ -23,7 +25,7 @@ export interface WorkerOwner<Config = AgentConfig> {
 
 /** What differs from worker to worker, and from round to round. */
 export interface WorkerPlace {
-	readonly info: WorkerInfo;
+	readonly info: Place;
 	readonly instance: number;
 	/** The worker's channel directory. */
 	readonly channel: string;
@@ -91,7 +93,7 @@ function ownDevice(
 }
 
 /** The defaults for variables that the user has not set. */
-function defaults(info: WorkerInfo): Record<string, string> {
+function defaults(info: Place): Record<string, string> {
 	return {
 		PYTHONUNBUFFERED: "1",
 		PYTHONFAULTHANDLER: "1",

@@ -1,9 +1,10 @@
 import { messageOf } from "../../base/errors.js";
 import { tellInTurns } from "../../base/tell-in-turns.js";
-import type {
-	ReceivedReply,
-	WorkerInfo,
-	WorldChangeEvent,
+import {
+	type ReceivedReply,
+	type WorkerInfo,
+	type WorldChangeEvent,
+	workerInfoOf,
 } from "../../channel/index.js";
 import type { RoundRecord, SeatRecord } from "../../rendezvous/index.js";
 import type { WorkerResult } from "../../status/index.js";
@@ -208,7 +209,7 @@ export function workerInfo(
 	if (world === null) {
 		throw new Error(`round ${round.synced} is synced without a world`);
 	}
-	return {
+	return workerInfoOf({
 		localRank,
 		roleRank: seat.firstRoleRank + localRank,
 		rank: seat.firstRank + localRank,
@@ -223,5 +224,5 @@ export function workerInfo(
 		round: round.synced,
 		restartCount: round.incidents,
 		runId,
-	};
+	});
 }

@@ -171,7 +171,7 @@ export function withoutCulprit(verdict: Verdict): Verdict {
 }
 
 function asRestart(decision: RestartDecision): RestartDecision {
-	return decision.workers === "leave" || decision.workers === "fail-run"
+	return ["leave", "fail-run", "ignore"].includes(decision.workers)
 		? { ...decision, workers: "restart", charge: "run" }
 		: decision;
 }

@@ -1,10 +1,10 @@
-import type { WorkerInfo } from "../../../src/channel/events.js";
+import { type WorkerInfo, workerInfoOf } from "../../../src/channel/events.js";
 import type { OutgoingEvent } from "../../../src/channel/worker-channel.js";
 
 export const uid = process.getuid?.() ?? 0;
 
 export function workerInfo(round: number): WorkerInfo {
-	return {
+	return workerInfoOf({
 		localRank: 0,
 		roleRank: 1,
 		rank: 2,
@@ -19,7 +19,7 @@ export function workerInfo(round: number): WorkerInfo {
 		round,
 		restartCount: 7,
 		runId: "train-1f3a9c02",
-	};
+	});
 }
 
 export function work(round: number, reason = "formed"): OutgoingEvent {

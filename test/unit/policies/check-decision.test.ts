@@ -20,7 +20,7 @@ function problemOf(column: PolicyColumn, decision: unknown): string {
 const LEGAL = { workers: "restart", charge: "run", reason: "why" };
 const ON_SCALE = "when the world changes, use restart, pause, leave, fail-run";
 const ON_FAILURE =
-	"when a worker failed, use restart, replace-failed, leave, fail-run";
+	"when a worker failed, use restart, replace-failed, ignore, leave, fail-run";
 
 it.each([
 	["scale", "restart", ""],
@@ -28,6 +28,7 @@ it.each([
 	["scale", "leave", ""],
 	["scale", "fail-run", ""],
 	["scale", "replace-failed", ON_SCALE],
+	["scale", "ignore", ON_SCALE],
 	["scale", "reboot", ON_SCALE],
 	["failure", "restart", ""],
 	["failure", "replace-failed", ""],
@@ -48,6 +49,10 @@ it.each([
 	[
 		{ ...LEGAL, charge: "all" },
 		'decided charge: "all"; use run, node, worker, nothing',
+	],
+	[
+		{ ...LEGAL, workers: "ignore" },
+		'decided workers: "ignore" with charge: "run"; use nothing',
 	],
 	[{ ...LEGAL, reason: "" }, "gave no reason for its decision"],
 	[{ ...LEGAL, reason: 7 }, "gave no reason for its decision"],

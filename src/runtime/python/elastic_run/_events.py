@@ -69,6 +69,20 @@ class WorkerInfo(_Record):
     """Incidents that the run has been charged for so far; the same in every worker."""
     run_id: str
 
+    def get_pg_parameters(self) -> dict[str, Any]:
+        """`rank`, `world_size` and `init_method`, for
+        `torch.distributed.init_process_group(backend, **info.get_pg_parameters())`.
+
+        That call then joins the newest round, of which `torch.distributed.get_rank()` tells: where this
+        info's round is left before all have met, it says so to the agent, waits for the next WORK, and
+        meets the others there."""
+        host = f"[{self.master_addr}]" if ":" in self.master_addr else self.master_addr
+        init_method = f"tcp://{host}:{self.master_port}"
+        from . import _meeting
+
+        _meeting.prepare(init_method)
+        return {"rank": self.rank, "world_size": self.world_size, "init_method": init_method}
+
 
 @dataclass(frozen=True)
 class WorkerEvent(_Record):

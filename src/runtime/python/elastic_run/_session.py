@@ -19,7 +19,8 @@ _session: Optional[Session] = None
 def get_worker_info() -> WorkerInfo:
     """This worker's place in the world of the newest round: from disk, without waiting; some
     microseconds where nothing has changed. While the worker is to pause, that of the round that is
-    being left. It acknowledges a WORK, but not a PAUSE, which it does not show.
+    being left: ask again until the round is a later one. It acknowledges the event that it reads, also
+    a PAUSE: call it when the worker has left its round, or will before it meets the others again.
 
     Raises NotLaunchedError outside of a launcher, ChannelError where the channel holds no event.
     """
@@ -27,14 +28,13 @@ def get_worker_info() -> WorkerInfo:
 
 
 def get_worker_event() -> WorkerEvent:
-    """The newest event; otherwise like `get_worker_info`. It acknowledges a WORK. To read a PAUSE is
-    not to leave the round: `wait_for_work`, or `acknowledge`, says that. There is an event before the
-    worker's first statement."""
+    """The newest event; otherwise like `get_worker_info`. A worker that has read a PAUSE must leave its
+    round, and may ask until the worker state is HEALTHY again. There is an event before the worker's
+    first statement."""
     session = _session or open_session()
     event = session.newest()
     session.show(event)
-    if event.kind == "WORK":
-        session.acknowledge(event)
+    session.acknowledge(event)
     return event
 
 
