@@ -31,6 +31,7 @@ it.for([
 	["polls until the pause is over", ["--poll"]],
 ] as const)(
 	"T4 T17 rfc_trainer.py, which %s: a node joins, one is killed, one leaves and comes back; steps go on from memory",
+	{ timeout: LIMIT_MS },
 	async ([, args], context) => {
 		needModules(context, "torch", "numpy");
 		const { cluster, agents, trainers } = rfcCluster("1:3", ...args);
@@ -57,7 +58,6 @@ it.for([
 		expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
 		await cluster.stop();
 	},
-	LIMIT_MS,
 );
 
 it(

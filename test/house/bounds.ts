@@ -36,25 +36,27 @@ export function measureHouse(): readonly Bound[] {
 	const plain = { where: "" };
 	return [
 		{
-			// 800 of them are doors: 64,000 without. Hints of failures: 150.
+			// 800 of them are doors. Raised by 4,400 for Python's package, command and checkpoints (2,300), steps and phases
+			// of frameworks, stuck peers and starts that hang, hints, roles' terms, ignored failures, torchrun's recipes.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 64_650, // raised for torchrun's recipes, hints of failures
+			bound: 68_600,
 			goal: 50_000,
 			...plain,
 		},
 		{
-			// Phases, and hints of real packages: 450.
+			// Raised by 3,400 for the same, with real frameworks.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 69_900,
+			bound: 72_700,
 			goal: 50_000,
 			...plain,
 		},
 		{
 			what: "words of docs and README",
 			now: wordsOfDocs(),
-			bound: 18_000,
+			// Raised for frameworks, pip, Python's checkpoints and the RFC's trainer.
+			bound: 18_600,
 			goal: 18_000,
 			...plain,
 		},
@@ -74,10 +76,10 @@ export function measureHouse(): readonly Bound[] {
 		},
 		{ what: "floors", now: floors, bound: 8, goal: 8, ...plain },
 		{
-			// Hints, and frames without those of libraries: 4.
+			// Hints, and frames without those of libraries: 4; getPgParameters: 4.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 684,
+			bound: 688,
 			goal: 300,
 			...plain,
 		},
@@ -96,7 +98,8 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of the node's machine",
 			now: machineLines(),
-			bound: 2_952,
+			// Raised by 52 for ignored failures and stuck workers.
+			bound: 3_004,
 			goal: 2_600,
 			...plain,
 		},
@@ -117,7 +120,7 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of the longest file",
 			now: file.lines,
-			bound: 1_718,
+			bound: 465,
 			goal: 400,
 			where: file.where,
 		},

@@ -35,7 +35,7 @@ it.each([
 		});
 	const [survivor, other] = await joined(2);
 	const [, second = ""] = await cluster.store.sawMembers(1);
-	const isSpared = (world: readonly { pid: number; steps?: string }[]) =>
+	const isSpared = (world: Awaited<ReturnType<typeof joined>>) =>
 		expect(world).toContainEqual({ pid: survivor?.pid, steps: "some" });
 
 	launches.push(cluster.agent("node-c"));

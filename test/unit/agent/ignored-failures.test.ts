@@ -29,6 +29,7 @@ const HUNG: AgentInput = {
 	round: 1,
 	stillMs: 60_000,
 	description: "hung for 60 s",
+	failsRun: null,
 };
 
 describe("T12 a policy that ignores a failure", () => {

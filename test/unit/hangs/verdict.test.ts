@@ -71,8 +71,8 @@ it("C5 its stack has the user's lines, and says what they have called", () => {
 	];
 	const own = {
 		...{ rank: 1, localRank: 0, nodeId: "a", pid: 7, step: 3 },
-		...{ activity: "idle", frames, groups: [] },
-	} as const;
+		...{ activity: "idle" as const, frames, groups: [] },
+	};
 	const suspect = { rank: 1, node: "a", why: WHY, where: null };
 	const verdict = {
 		...{ suspects: [suspect], waiting: [], reason: "why" },
