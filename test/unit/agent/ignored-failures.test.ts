@@ -29,7 +29,7 @@ const HUNG: AgentInput = {
 	round: 1,
 	stillMs: 60_000,
 	description: "hung for 60 s",
-	failsRun: null,
+	failsRun: false,
 };
 
 describe("T12 a policy that ignores a failure", () => {
