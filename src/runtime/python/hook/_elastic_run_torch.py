@@ -187,21 +187,25 @@ class _Steps:
                 self.own += self.ready_at - self.before
                 self.is_timed = True
             self.before, self.ready_at = now, None
-            if self.is_taken:
-                return
-            stepped = self.stepped
-            if len(stepped) > 0 and optimizer not in stepped:
-                stepped.add(optimizer)
-                return
-            stepped.clear()
-            stepped.add(optimizer)
-            self.steps += 1
-            self.tell()
+            if not self.is_taken and self.begins_step(optimizer):
+                self.steps += 1
+                self.tell()
 
         # Where torch's compiler follows a step, it goes on there, and finds neither a module that it cannot import nor a
         # reason to compile what it would leave to Python. (So `torch.jit` says what it has replaced.)
         count._torchdynamo_inline = _nothing
         return _looks_like(torchs, count)
+
+    def begins_step(self, optimizer):
+        stepped = self.stepped
+        try:
+            begins = len(stepped) == 0 or optimizer in stepped
+            if begins:
+                stepped.clear()
+            stepped.add(optimizer)
+            return begins
+        except TypeError:
+            return True  # It cannot be told from others.
 
     def tell(self):
         """Replaces the numbers in the file."""
