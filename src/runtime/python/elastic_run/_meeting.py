@@ -64,7 +64,8 @@ def _replace_handler() -> None:
 
     def meet(url: str, **options: Any) -> Iterator[tuple[Any, int, int]]:
         if url.partition("?")[0] not in _places:
-            return plain(url, **options)
+            found: Iterator[tuple[Any, int, int]] = plain(url, **options)
+            return found
         return iter([_join(options.get("timeout", rendezvous.default_pg_timeout))])
 
     rendezvous._rendezvous_handlers["tcp"] = meet
@@ -88,8 +89,9 @@ def _join(timeout: datetime.timedelta) -> tuple[Any, int, int]:
 
 def _meet(event: Any, session: Any, timeout: datetime.timedelta) -> Optional[Any]:
     """None where the round is left before all are here, or rank 0 closes its store."""
-    import torch.distributed as dist
+    import importlib
 
+    dist: Any = importlib.import_module("torch.distributed")
     # A group that could not be completed counts all the same, and the number is part of the keys.
     if not dist.is_initialized():
         dist.distributed_c10d._world.group_count = 0
