@@ -282,7 +282,11 @@ describe("the dry run", () => {
 
 describe("validate", () => {
 	test.each([
-		[["--nprok", "4", "--nnodes", "3:1", "--tee", "9", "nosuch.js"], {}, 4],
+		[
+			["--nproc-per-noed", "4", "--nnodes", "3:1", "--tee", "9", "nosuch.js"],
+			{},
+			4,
+		],
 		[["--config", "bad.yaml", "--role", "a b", "train.js"], {}, 3],
 		[["train.js"], { ELASTIC_RUN_MAX_RESTARTS: "x", ELASTIC_RUN_TEE: "9" }, 2],
 	] as const)("J18 %j %j says what a launch says, one line each, and exits with 2", async (args, env, count) => {
