@@ -19,7 +19,7 @@ def mark(word, *values):
 
 
 def used_memory():
-    """Bytes of the device that somebody uses, whoever it is."""
+    """Bytes of the device that all processes use together."""
     if not has_gpu:
         return 0
     free, total = torch.cuda.mem_get_info()

@@ -180,7 +180,7 @@ export async function resolveNotices(
 		Boolean(environment.SLURM_JOB_ID) &&
 		(sources === "auto" || sources.includes("slurm"));
 	const shutdownTimeoutMs = reader.value(shutdownTimeout);
-	// What nobody has set is told of above.
+	// A grace that the platform gives has its own line above.
 	const set = { ...notices, ...(found && { terminationGraceMs: undefined }) };
 	for (const words of fitWarnings(set, shutdownTimeoutMs, isInSlurm)) {
 		warn(words);

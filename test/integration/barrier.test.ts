@@ -26,7 +26,7 @@ interface Container {
 	readonly env: readonly { readonly name: string; readonly value?: string }[];
 }
 
-/** Where a recipe has its pods, and what each of them is told of itself. */
+/** The place of the pods in a recipe, and the variables that each pod gets. */
 interface Recipe {
 	readonly file: string;
 	readonly template: readonly string[];

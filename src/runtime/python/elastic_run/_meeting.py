@@ -76,7 +76,7 @@ def _join(timeout: datetime.timedelta) -> tuple[Any, int, int]:
     session = open_session()
     while True:
         event = session.newest()
-        # Whoever is here has left its round.
+        # A worker that comes here has left its round.
         session.acknowledge(event)
         store = None if event.kind == "PAUSE" else _meet(event, session, timeout)
         if store is not None:

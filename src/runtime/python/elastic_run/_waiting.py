@@ -52,7 +52,7 @@ def wait_for_work(
             session.acknowledge(event)
             if event.kind == "WORK" and event.round > after:
                 session.take(event)
-                # Whoever has waited has told thereby that it has left the round before.
+                # A worker that has waited has said so: it has left the round before.
                 if told_in is None and event.sequence > 1:
                     session.say_working(event.round)
                 return event.worker_info

@@ -112,7 +112,7 @@ class Watch:
                     self._descriptor = _open_inotify(self._directory)
                 _watches.add(self)
         except FileNotFoundError:
-            # The channel is gone; whoever looks next will say so.
+            # The channel is gone; the next call reports it.
             return
         except OSError as error:
             warn(

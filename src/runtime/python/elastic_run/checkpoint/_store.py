@@ -113,7 +113,7 @@ class Checkpoints:
                 raise self._writer.explain(error) from error
             yield temporary
             try:
-                # Who was cut off meanwhile gives nothing its name.
+                # A writer that was cut off meanwhile publishes nothing.
                 self._fence.refuse_if_superseded(list_directory(self._place.directory))
                 if shared.complete(time.monotonic() + timeout):
                     self._writer.finish(name)
