@@ -65,15 +65,17 @@ async function acceptPeers(worldSize, hello, port, signal) {
 	if (worldSize === 1) return peers;
 	const [instance, round] = hello;
 	const server = createServer();
-	server.listen(port);
-	await once(server, "listening", { signal });
+	const sockets = [];
 	try {
+		server.listen(port);
+		await once(server, "listening", { signal });
 		await new Promise((resolve, reject) => {
 			signal.addEventListener("abort", () => {
 				const missing = worldSize - 1 - peers.length;
 				reject(new Error(`${missing} workers are missing: ${signal.reason}`));
 			});
 			server.on("connection", async (socket) => {
+				sockets.push(socket);
 				const peer = peerOf(socket, "a worker that has not said hello");
 				const said = await receive(peer, hello.length).catch(() => []);
 				const rank = said[2];
@@ -86,6 +88,10 @@ async function acceptPeers(worldSize, hello, port, signal) {
 				if (peers.length === worldSize - 1) resolve(undefined);
 			});
 		});
+	} catch (error) {
+		// A peer that has said hello would wait for the first sum for ever.
+		for (const socket of sockets) socket.destroy();
+		throw error;
 	} finally {
 		server.close();
 	}

@@ -111,7 +111,7 @@ async function losesNode(nodes, round) {
 		round,
 		4,
 		since,
-		`, now that the lease of ${VICTIM} has lapsed`,
+		`, for the guard of ${VICTIM} has said that nothing of it is left`,
 	);
 	tellOfTorchrun(TORCHRUN.nodeKilled);
 	return { round: next, downMs: trainsAt - since };
@@ -158,7 +158,7 @@ async function goesOn(nodes) {
 function tellWhatCame({ first, second, third, exitCodes, history }) {
 	print(`\n${history.trimEnd()}\n`);
 	print(
-		`nobody trained for ${inSeconds(second.downMs)} after the kill, of which the lease of ${VICTIM} is ${LEASE_TTL} s, and for ${inSeconds(third.downMs)} when it was back\n`,
+		`nobody trained for ${inSeconds(second.downMs)} after the kill, and for ${inSeconds(third.downMs)} when it was back\n`,
 	);
 	const order = (round) => story.world(round).map(({ nodeId }) => nodeId);
 	const survivors = order(first).filter((nodeId) => nodeId !== VICTIM);

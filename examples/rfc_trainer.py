@@ -83,7 +83,6 @@ while local_attempts < options.attempts:
         while state.step < options.steps:
             do_train(state)
         if dist.get_rank() == 0:
-            state.save()
             say(f"final accuracy {state.accuracy():.4f} after {state.step} steps")
         break
     except Exception as error:

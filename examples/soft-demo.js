@@ -94,7 +94,7 @@ function tellWhatCame({ rounds, recoveryMs, exitCodes }) {
 		);
 	}
 	print(
-		`\n${seconds(recoveryMs)} from the kill to the next step: a node that is killed says nothing, and is missed when its lease of ${LEASE_TTL} s lapses\n`,
+		`\n${seconds(recoveryMs)} from the kill to the next step: a launcher that is killed says nothing, but its guard does, once its workers are gone\n`,
 	);
 
 	const hasAll = lives.every((life) => !life.rounds.includes(undefined));

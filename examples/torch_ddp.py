@@ -1,15 +1,14 @@
 """Trains a small network on handwritten digits with PyTorch's DistributedDataParallel, as a script for
-torchrun does: it knows of no other launcher.
+torchrun does, and keeps checkpoints with elastic-run's library, which works under both.
 
     npm ci
-    elastic-run --nnodes 1:4 --nproc-per-node 2 examples/torch_ddp.py --checkpoint digits.pt
-    torchrun --nproc-per-node 2 examples/torch_ddp.py --checkpoint digits.pt
+    elastic-run --nnodes 1:4 --nproc-per-node 2 examples/torch_ddp.py --checkpoint digits
 """
 import argparse
 import os
 
+import elastic_run
 import torch.distributed as dist
-from torch.distributed.elastic.multiprocessing.errors import record
 from torch.nn.parallel import DistributedDataParallel
 
 from torch_training import Training, add_options
@@ -21,7 +20,7 @@ def say(text):
     print(f"pid {os.getpid()} {text}", flush=True)
 
 
-@record
+@elastic_run.record
 def main():
     parser = argparse.ArgumentParser()
     add_options(parser)
@@ -30,17 +29,20 @@ def main():
     dist.init_process_group("gloo")
     rank, world_size = dist.get_rank(), dist.get_world_size()
     training = Training(options)
-    training.read_checkpoint()
+    checkpoints = training.checkpoints()
+    if checkpoints:
+        training.load(checkpoints.load_latest(training.state()).state)
     say(f"rank {rank} of {world_size} begins at step {training.step}")
     parallel = DistributedDataParallel(training.model)
     while training.step < options.steps:
         loss = training.one_step(parallel, rank, world_size)
         if rank == 0 and training.step % REPORT_EVERY_STEPS == 0:
             say(f"step {training.step}: loss {loss:.4f}")
-        if rank == 0 and training.is_save_due():
-            training.save()
+        if rank == 0 and checkpoints and checkpoints.should_save(training.step):
+            checkpoints.save(training.step, training.state())
     if rank == 0:
-        training.save()
+        if checkpoints:
+            checkpoints.save(training.step, training.state())
         say(f"final accuracy {training.accuracy():.4f} after {training.step} steps")
     # Whoever leaves first must not break what the others still wait for.
     dist.barrier()

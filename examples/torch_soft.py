@@ -53,6 +53,7 @@ def broadcast(state, source):
 
 def train_in_round(group, training, info):
     parallel = DistributedDataParallel(training.model)
+    checkpoints = training.checkpoints(info)
     while training.step < options.steps:
         group.go_on()
         loss = training.one_step(parallel, info.rank, info.world_size)
@@ -60,10 +61,10 @@ def train_in_round(group, training, info):
             elastic_run.report_progress(step=training.step, loss=loss)
             if info.rank == 0:
                 say(f"step {training.step}: loss {loss:.4f}")
-        if info.rank == 0 and training.is_save_due():
-            training.save()
-    if info.rank == 0:
-        training.save()
+        if info.rank == 0 and checkpoints and checkpoints.should_save(training.step):
+            checkpoints.save(training.step, training.state())
+    if info.rank == 0 and checkpoints:
+        checkpoints.save(training.step, training.state())
 
 
 def say(text):
@@ -73,7 +74,9 @@ def say(text):
 @elastic_run.record
 def main():
     training = Training(options)
-    if training.read_checkpoint():
+    checkpoints = training.checkpoints()
+    if checkpoints:
+        training.load(checkpoints.load_latest(training.state()).state)
         say(f"checkpoint read: step {training.step}")
     is_survivor = False
     for attempt in range(options.attempts):

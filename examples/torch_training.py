@@ -4,7 +4,7 @@ import gzip
 import os
 
 import torch
-from replace_file import replace_file
+from elastic_run import checkpoint
 from torch.nn.functional import cross_entropy
 
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "digits.gz")
@@ -14,8 +14,8 @@ PIXELS = 28 * 28
 def add_options(parser):
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--batch", type=int, default=128, help="examples in a step, divided among the workers")
-    parser.add_argument("--checkpoint", help="a file that all nodes see; none unless given")
-    parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS")
+    parser.add_argument("--checkpoint", help="a folder that all nodes see; none unless given")
+    parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS", help="at most")
     parser.add_argument("--digits", default=os.environ.get("DIGITS", DIGITS), help="ten thousand images: a byte for the digit, then a byte a pixel")
 
 
@@ -41,21 +41,10 @@ class Training:
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
 
-    def read_checkpoint(self):
-        """Whether there was one."""
-        path = self.options.checkpoint
-        if not path or not os.path.exists(path):
-            return False
-        self.load(torch.load(path))
-        return True
-
-    def save(self):
-        path = self.options.checkpoint
-        if path:
-            replace_file(path, lambda file: torch.save(self.state(), file))
-
-    def is_save_due(self):
-        return self.step % self.options.checkpoint_every == 0
+    def checkpoints(self, token=None):
+        """Those of a round, by default the one in which this process began; None unless they are wanted."""
+        options = self.options
+        return options.checkpoint and checkpoint.open(options.checkpoint, token=token, max_steps=options.checkpoint_every)
 
     def one_step(self, parallel, rank, world_size):
         """Returns the loss of this worker's share of the batch."""

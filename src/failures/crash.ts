@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Frame } from "../model/index.js";
 import { hintOn } from "./hints.js";
 import { ownFrame, ownFrames, parsePythonStack, placeOf } from "./stack.js";
-import type { Trace } from "./trace.js";
+import { type Trace, withoutLibraries } from "./trace.js";
 
 /** What is known of a worker that ended by itself and not well. */
 export interface CrashFacts {
@@ -41,7 +41,7 @@ export interface CrashExplanation {
 
 const NO_SPACE =
 	/^.*(ENOSPC|EDQUOT|No space left on device|Disk quota exceeded).*$/im;
-/** A stack and the lines around it. */
+/** A stack and the lines around it, without the frames of libraries: a framework has dozens. */
 const LAST_LINES = 50;
 const MOST_FRAMES = 4;
 const LONGEST_LINE = 300;
@@ -90,7 +90,8 @@ function dumpOf(facts: CrashFacts): CrashExplanation {
 
 /** Earlier it may have lived through what it wrote. */
 function lastLinesOf(stderr: string): string {
-	return stderr.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+	const lines = withoutLibraries(stderr.trimEnd()).split("\n");
+	return lines.slice(-LAST_LINES).join("\n");
 }
 
 /** What the worker wrote when a disk had no room, or a quota was used up. */

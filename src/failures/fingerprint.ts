@@ -53,12 +53,55 @@ export function fingerprintOf(facts: FailureFacts): string | undefined {
 	if (facts.isOutOfMemory) return `out of memory; ${place ?? `rank ${rank}`}`;
 	const end = endOf(facts);
 	if (end === undefined) return undefined;
+	if (trace !== undefined && isInVain(facts)) {
+		return `${end.words}; ${trace.type ?? ""}; ${withoutNumbers(trace.message)}`;
+	}
 	if (trace !== undefined && trace.type !== null) {
 		const { type, where, message } = trace;
 		return `${end.words}; ${type}; ${where ?? ""}; ${withoutNumbers(message)}`;
 	}
 	if (end.isSignal) return place && `${end.words}; ${place}`;
 	return `${end.words}; rank ${rank}; ${withoutNumbers(trace?.message ?? "")}`;
+}
+
+/** By exit code, exception and message: a module or package that is not there, a program that cannot be read, wrong arguments. */
+const IN_VAIN: readonly (readonly [RegExp, RegExp, RegExp])[] = [
+	[/^1$/, /^(ModuleNotFoundError|IndentationError|TabError)$/, /^/],
+	// A library that is not whole yet may be built by another process at this moment.
+	[/^1$/, /^ImportError$/, /^cannot import name /],
+	// Data that is not whole yet may be JSON.
+	[/^1$/, /^SyntaxError$/, /^(?!.*JSON)/],
+	[
+		/^1$/,
+		/^Error( \[(ERR_)?MODULE_NOT_FOUND\])?$/,
+		/^Cannot find (module|package) /,
+	],
+	[/^1$/, /^$/, /^\S*python\S*: (No module named|Error while finding module)/],
+	// As argparse says it.
+	[
+		/^2$/,
+		/^$/,
+		/^\S.*: error: (unrecognized arguments|the following arguments|argument .*: (invalid|expected|not allowed)|one of the arguments|ambiguous option)/,
+	],
+	// As click says it.
+	[
+		/^2$/,
+		/^$/,
+		/^Error: (No such (option|command)|Missing (option|argument|command|parameter)|Invalid value for|Got unexpected extra argument)/,
+	],
+];
+
+/** Whether no restart can change it, as long as nobody repairs the program, its arguments or what is installed. */
+export function isInVain({
+	exitCode,
+	trace,
+}: Pick<FailureFacts, "exitCode"> &
+	Partial<Pick<FailureFacts, "trace">>): boolean {
+	if (trace === undefined) return false;
+	const facts = [String(exitCode), trace.type ?? "", trace.message] as const;
+	return IN_VAIN.some((row) =>
+		row.every((pattern, index) => pattern.test(facts[index] ?? "")),
+	);
 }
 
 /** Undefined: somebody else has ended it. */

@@ -6,7 +6,7 @@ export {
 	readException,
 	traceOf,
 } from "./exception.js";
-export { fingerprintOf } from "./fingerprint.js";
+export { fingerprintOf, isInVain } from "./fingerprint.js";
 export { ANNOUNCE_PHASE, hintOn, phaseHint } from "./hints.js";
 export {
 	isForeign,

@@ -9,7 +9,7 @@ const NODE_FRAME = /^ {2}at (?:(.*) )?\((.*):(\d+):\d+\)$/;
 const MOST_FRAMES = 60;
 
 const FOREIGN =
-	/(^|[/\\])(site-packages|dist-packages|node_modules)[/\\]|[/\\]lib(64)?[/\\]python\d|[/\\]_elastic_run_\w+\.py$|^<|^node:/;
+	/(^|[/\\])(site-packages|dist-packages|node_modules)[/\\]|[/\\]lib(64)?[/\\]python\d|[/\\]_elastic_run_\w+\.py$|[/\\]python[/\\]elastic_run[/\\]|^<|^node:/;
 
 /**
  * The frames of the main thread in what faulthandler has written for one signal, the innermost first. The thread that got

@@ -6,7 +6,7 @@ export interface Verdict {
 	readonly kind: HangKind;
 	/** Empty if nothing that is known points to anybody. */
 	readonly suspects: readonly Suspect[];
-	/** The ranks that only wait for others. */
+	/** The ranks that are known to wait for others. */
 	readonly waiting: readonly number[];
 	/** Why, in one line. */
 	readonly reason: string;
@@ -72,10 +72,18 @@ export function waits({ frames }: RankEvidence): boolean | undefined {
 		);
 }
 
-/** Whether its stack or its recorder shows that it waits for other ranks. */
+/** Whether it is about to join a process group: by its stack, else by its hook. */
+export function joins({ frames, processGroup }: RankEvidence): boolean {
+	return frames.length === 0
+		? processGroup === "joining"
+		: frames.some(({ function: name }) => name === "init_process_group");
+}
+
+/** Whether its stack, its recorder or its hook shows that it waits for other ranks. */
 export function waitsForOthers(one: RankEvidence): boolean {
 	return (
 		waits(one) === true ||
+		joins(one) ||
 		one.groups.some(({ unfinished }) => unfinished !== undefined)
 	);
 }

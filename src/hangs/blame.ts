@@ -4,6 +4,8 @@
  *
  *   evidence                                         | suspects            | kind
  *   -------------------------------------------------|---------------------|----------
+ *   an uncaught exception of a rank, whose process   | that rank           | hung
+ *     has not ended                                  |                     |
  *   SIGSTOP or a debugger holds a rank               | that rank           | stopped
  *   a rank is in kernel state D                      | that rank           | hung
  *   some wait in init_process_group                  | the ranks that have | hung
@@ -44,6 +46,7 @@
 import type { HangKind, RankEvidence, Suspect } from "../model/index.js";
 import {
 	type Accusation,
+	joins,
 	partsOf,
 	some,
 	type Verdict,
@@ -63,6 +66,7 @@ export function blame(
 ): Verdict {
 	const ranks = [...evidence].sort((left, right) => left.rank - right.rank);
 	const accusation =
+		raised(ranks) ??
 		stopped(ranks) ??
 		blocked(ranks) ??
 		notJoined(ranks) ??
@@ -82,13 +86,15 @@ export function blame(
 	return {
 		kind: isSlow ? "slow" : accusation.kind,
 		suspects,
-		waiting: ranks.filter((one) => !accused.has(one)).map(({ rank }) => rank),
+		waiting: waitingAmong(ranks.filter((one) => !accused.has(one))),
 		reason: accusation.reason,
 	};
 }
 
 function asSuspect(one: RankEvidence, { why }: Accusation): Suspect {
-	const { rank, nodeId: node, where = null, activity } = one;
+	const { rank, nodeId: node, activity } = one;
+	// Where its exit is held up is not why it ends.
+	const where = one.raised === undefined ? (one.where ?? null) : null;
 	const data = waitsForData(one) ? "; it waits for its data loader" : "";
 	const doing = activity === "busy" ? "; it computes, reads or writes" : "";
 	return { rank, node, why: `${why(one)}${data}${doing}`, where };
@@ -99,9 +105,25 @@ function nobody(ranks: readonly RankEvidence[]): Verdict {
 	return {
 		kind: isSlow ? "slow" : "hung",
 		suspects: [],
-		waiting: ranks.map(({ rank }) => rank),
+		waiting: waitingAmong(ranks),
 		reason: "no suspect: nothing that is known sets one rank apart",
 	};
+}
+
+/** What it waits for while it ends may be the other ranks. */
+function raised(ranks: readonly RankEvidence[]): Accusation | undefined {
+	const ending = ranks.filter(
+		({ raised, activity }) => raised !== undefined && activity !== "gone",
+	);
+	return some(ending, {
+		kind: "hung",
+		reason: "an exception ends it, and it has not ended",
+		why: ({ raised }) => `it has not ended after ${raised}`,
+	});
+}
+
+function waitingAmong(ranks: readonly RankEvidence[]): readonly number[] {
+	return ranks.filter(waitsForOthers).map(({ rank }) => rank);
 }
 
 function stopped(ranks: readonly RankEvidence[]): Accusation | undefined {
@@ -141,12 +163,6 @@ function notJoined(ranks: readonly RankEvidence[]): Accusation | undefined {
 				? "it has not joined the process group"
 				: `it has not joined the process group; it is at ${where}`,
 	};
-}
-
-function joins({ frames, processGroup }: RankEvidence): boolean {
-	return frames.length === 0
-		? processGroup === "joining"
-		: frames.some(({ function: name }) => name === "init_process_group");
 }
 
 function notWaiting(ranks: readonly RankEvidence[]): Accusation | undefined {

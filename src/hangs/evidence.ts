@@ -1,6 +1,12 @@
 import type { Clock } from "../base/clock.js";
 import type { Logger } from "../base/logger.js";
-import { whereOf } from "../failures/index.js";
+import {
+	hasEnded,
+	readException,
+	traceOf,
+	traceWords,
+	whereOf,
+} from "../failures/index.js";
 import { lastLines } from "../logs/index.js";
 import type { RankEvidence, WorkerProgress } from "../model/index.js";
 import type { NodeProcess } from "../steps/index.js";
@@ -105,12 +111,15 @@ async function answersOf(
 }
 
 function evidenceOf(
-	{ rank, localRank, pid }: NodeProcess,
+	process: NodeProcess,
 	known: Pick<RankEvidence, "step" | "processGroup">,
 	view: KernelView | undefined,
 	{ stack, recording }: Pick<Testimony, "stack" | "recording">,
 	{ nodeId, cwd }: Place,
 ): RankEvidence {
+	const { rank, localRank, pid } = process;
+	const raised = readException(hookPathsOf(process));
+	const isEnding = raised?.ends && !hasEnded(raised);
 	const frames = stack?.frames ?? [];
 	return {
 		rank,
@@ -124,6 +133,7 @@ function evidenceOf(
 		threads: view?.threads,
 		where: whereOf(frames, cwd),
 		groups: recording?.groups ?? [],
+		raised: isEnding ? traceWords(traceOf(raised, cwd)) : undefined,
 	};
 }
 

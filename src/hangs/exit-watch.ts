@@ -16,6 +16,9 @@ import { hookPathsOf } from "./hook.js";
 /** How often it looks whether a worker has raised an exception, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
+/** In this part of the limit frameworks often close their groups: nothing is said of it. */
+const USUAL_PART = 3;
+
 export interface ExitWatchOptions extends WatchedNode {
 	/** 0: a worker may take as long as it wants. */
 	readonly exitMs: number;
@@ -107,7 +110,7 @@ export class ExitWatch {
 		const description = traceWords(trace);
 		const limit = durationInWords(exitMs);
 		if (now - at < exitMs) {
-			if (seen.isWarned) return;
+			if (seen.isWarned || now - at < exitMs / USUAL_PART) return;
 			seen.isWarned = true;
 			log.warn(
 				`rank ${process.rank} does not end after ${description}: it has failed unless it ends within ${limit} (--exit-timeout)`,

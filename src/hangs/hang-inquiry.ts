@@ -82,6 +82,8 @@ export interface StillRound {
 	isOver(): boolean;
 	/** Whether a worker has made a step since, or is busy. */
 	goesOn(): boolean;
+	/** What the kernel has killed for lack of memory since the round began, in words. */
+	killed(): string | undefined;
 }
 
 /** What an inquiry has found. */
@@ -101,6 +103,8 @@ interface Case {
 	readonly directory: string | undefined;
 	/** No other node that stands still comes before this one. */
 	readonly isFirst: boolean;
+	/** See `StillRound`. */
+	readonly killed: string | undefined;
 }
 
 /**
@@ -171,8 +175,8 @@ export class HangInquiry {
 		if (isOver) return { again: undefined, hang: undefined };
 		const isFirst =
 			moving.length === 0 ? seat.groupRank === 0 : firstOf(evidence) === nodeId;
-		const found = { standstill, round, verdict, evidence, directory, isFirst };
-		return this.conclude(found);
+		const about = { evidence, directory, killed: stillRound.killed() };
+		return this.conclude({ standstill, round, verdict, isFirst, ...about });
 	}
 
 	/** Whether other nodes wait for the workers here in a process group. */
@@ -205,9 +209,9 @@ export class HangInquiry {
 			return { again: clock.now() + limitMs, hang: undefined };
 		}
 		recordVerdict(directory, verdict, { stillMs, noticedAt }, this.options);
-		const isFirst = true;
-		const found = { standstill, round, verdict, evidence, directory, isFirst };
-		return this.conclude(found);
+		const killed = stillRound.killed();
+		const about = { evidence, directory, isFirst: true, killed };
+		return this.conclude({ standstill, round, verdict, ...about });
 	}
 
 	private conclude(found: Case): Finding {
@@ -253,7 +257,9 @@ export class HangInquiry {
 		const { stillMs, limitMs, start } = standstill;
 		const [suspect] = verdict.suspects;
 		const about = { stillMs, suspect, directory };
-		const words = describeHang(verdict, evidence, about);
+		const hang = describeHang(verdict, evidence, about);
+		const lines = [...(found.killed ? [found.killed] : []), ...hang.lines];
+		const words = { ...hang, lines };
 		const who = suspect
 			? `rank ${suspect.rank} on ${suspect.node}`
 			: "the round";
@@ -277,14 +283,14 @@ export class HangInquiry {
 		const process = this.culprit(found);
 		if (process === undefined) return undefined;
 		const isUnattributed = suspect?.rank !== process.rank;
-		const { description, lines } =
+		const told =
 			suspect && isUnattributed
 				? asStandIn(words, suspect, verdict, stillMs)
 				: words;
 		this.options.onHung(process, {
 			round: found.round,
-			description,
-			evidence: [...this.raisedIn(process), ...lines].slice(0, MOST_LINES),
+			description: told.description,
+			evidence: [...this.raisedIn(process), ...told.lines].slice(0, MOST_LINES),
 			stillMs,
 			isUnattributed,
 			failsRun: steps.onHang === "fail",

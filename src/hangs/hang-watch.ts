@@ -5,6 +5,7 @@ import { within } from "../base/within.js";
 import type { StepsConfig } from "../config/index.js";
 import type { FreeSpaceWatch } from "../logs/index.js";
 import type { Hang, HangKind, StepSource } from "../model/index.js";
+import { describeOomKills } from "../processes/index.js";
 import {
 	isRunning,
 	type NodeProcess,
@@ -44,6 +45,7 @@ export interface HangWatchOptions {
 	readonly readers: WorkerReaders;
 	readonly lostSteps: Pick<LostSteps, "look" | "until">;
 	readonly inquiry: Pick<HangInquiry, "inquire">;
+	readonly readOomKills: () => number | undefined;
 	/** Called once for each hang. */
 	readonly onHang: (kind: HangKind) => void;
 }
@@ -53,7 +55,11 @@ export class HangWatch implements StandstillJudge {
 	private node: NodeState | undefined;
 	/** The round that runs, and since when; undefined: none runs. */
 	private round:
-		| { readonly number: number; readonly since: number }
+		| {
+				readonly number: number;
+				readonly since: number;
+				readonly oomKills: number | undefined;
+		  }
 		| undefined;
 	private countsSteps = false;
 	private behind: BehindOthers = new Map();
@@ -74,7 +80,8 @@ export class HangWatch implements StandstillJudge {
 			this.round = undefined;
 			return;
 		}
-		this.round = { number, since: this.options.clock.now() };
+		const { clock, readOomKills } = this.options;
+		this.round = { number, since: clock.now(), oomKills: readOomKills() };
 		this.finding = undefined;
 		this.behind = new Map();
 	}
@@ -151,10 +158,10 @@ export class HangWatch implements StandstillJudge {
 
 	private async inquire(
 		node: RunningNode,
-		round: object,
+		round: NonNullable<HangWatch["round"]>,
 		seen: Standstill,
 	): Promise<Finding> {
-		const { lostSteps, clock, readers, inquiry } = this.options;
+		const { lostSteps, clock, readers, inquiry, readOomKills } = this.options;
 		// A disk may have filled up since it was last looked at, and have lost the steps.
 		await lostSteps.look();
 		const now = clock.now();
@@ -169,6 +176,8 @@ export class HangWatch implements StandstillJudge {
 				readers.look();
 				return this.movedAt(alone) !== movedAt || readers.isBusy;
 			},
+			killed: () =>
+				describeOomKills({ before: round.oomKills, now: readOomKills() }),
 		});
 	}
 

@@ -1,5 +1,5 @@
 export type { Verdict } from "./accusation.js";
-export { blame } from "./blame.js";
+export { blame, blameAlone } from "./blame.js";
 export { quote } from "./collectives.js";
 export type { WatchedNode } from "./evidence.js";
 export { ExitWatch } from "./exit-watch.js";

@@ -85,10 +85,15 @@ export class StuckWatch {
 			.filter(({ localRank }) => localRanks.includes(localRank));
 	}
 
+	/** Who has announced that it is busy is not stuck. */
 	private async tell(peers: StuckPeers): Promise<void> {
 		const { round, killAt: until } = peers;
+		const { clock, busyUntil } = this.options;
 		const about = { round, name: "stuck", until } as const;
-		const processes = this.processesOf(peers);
+		const processes = this.processesOf(peers).filter(
+			(process) => busyUntil(process) <= clock.now(),
+		);
+		if (processes.length === 0) return;
 		const recorded = await recordEvidence(processes, this.options, about);
 		const { own, directory } = recorded;
 		const found = describeStuck(own);

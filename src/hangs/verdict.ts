@@ -93,18 +93,21 @@ export function describeHang(
 		stopped: why,
 		mismatch: `${place}${why}`,
 	}[kind];
+	// Of a mismatch the reason names no rank either.
+	const isReason = suspect === undefined && kind === "mismatch";
+	const description =
+		suspect === undefined && !isReason
+			? `${lasting}, no suspect: this rank only stands for all`
+			: `${lasting}${what}`;
 	const own = evidence.find(({ rank }) => rank === suspect?.rank);
+	const said = suspect === undefined ? reason : `suspect: ${suspect.why}`;
 	const lines = [
-		suspect === undefined ? reason : `suspect: ${suspect.why}`,
+		...(isReason ? [] : [said]),
 		...waitingLine(waiting),
 		...stepLine(own, evidence),
 		...stackLine(own),
 		...(directory === undefined ? [] : [`evidence: ${directory}`]),
 	];
-	const description =
-		suspect === undefined
-			? `${lasting}, no suspect: this rank only stands for all`
-			: `${lasting}${what}`;
 	return { description, lines };
 }
 

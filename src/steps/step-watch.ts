@@ -170,7 +170,7 @@ export class StepWatch {
 	/** Publishes the steps if they have changed, and not often. */
 	private publish(node: RunningNode): void {
 		const { clock, readers, judge, progress, nodeId, onLook } = this.options;
-		const workers = readers.progress();
+		const workers = withEnds(readers.progress(), node);
 		// Without steps there is nothing to compare, and the store is left alone.
 		const isCounting = workers.length > 0;
 		const straggler = isCounting ? this.options.straggler(node) : undefined;
@@ -182,7 +182,9 @@ export class StepWatch {
 		const now = clock.now();
 		const isEarly = now - this.publishedAt < PUBLISH_EVERY_MS;
 		if (isEarly || (!isCounting && busyUntil === undefined)) return;
-		const steps = workers.map(({ localRank, step }) => `${localRank}:${step}`);
+		const steps = workers.map(
+			({ localRank, step, ended }) => `${localRank}:${ended ?? ""}${step}`,
+		);
 		const news = `${instance} ${round} ${steps.join()} ${JSON.stringify([found, busy])} ${busyUntil}`;
 		if (news === this.published) return;
 		this.published = news;
@@ -200,6 +202,19 @@ export class StepWatch {
 			...found,
 		});
 	}
+}
+
+/** Says which of these workers have ended. */
+function withEnds(
+	progress: readonly WorkerProgress[],
+	{ workers }: NodeState,
+): readonly WorkerProgress[] {
+	const ended = workers
+		.filter(({ status }) => status === "exited" || status === "gone")
+		.map(({ localRank }) => localRank);
+	return progress.map((one) =>
+		ended.includes(one.localRank) ? { ...one, ended: true } : one,
+	);
 }
 
 /**

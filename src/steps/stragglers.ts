@@ -4,13 +4,15 @@
  *   ranks of one kind of pace                             | straggler
  *   ------------------------------------------------------|-------------
  *   fewer than three                                      | none
+ *   their rates differ: they do not wait for each other   | none
  *   the slowest is not far from the middle: robust z ≤ 3  | none
  *   it loses less than 5 % of a step, or less than 2 ms   | none
+ *   it loses a whole step or more: nobody waits for it    | none
  *   its nearly fastest steps are no slower than the       | none, unless
  *     nearly slowest of the middle rank                   |  it was named
  *   else                                                  | the slowest
  *
- * The fourth line is what makes it sustained: 18 of its last 20 steps were
+ * The line before the last is what makes it sustained: 18 of its last 20 steps were
  * slower than 18 of 20 of a usual rank. By chance alone this does not happen,
  * however much the steps vary, and it needs no second look.
  */
@@ -48,6 +50,8 @@ const LEAST_Z = 3;
 /** A normal deviation is so many times the median absolute one. */
 const NORMAL = 1 / 0.6745;
 const LEAST_PART = 0.05;
+/** Who waits for each other is equally fast, but for the moments at which the rates were measured. */
+const SAME_RATE = 0.1;
 /** The clocks of reports count milliseconds. */
 const LEAST_SECONDS = 0.002;
 
@@ -96,7 +100,10 @@ export function findStraggler(
 	const deviation = medianOf(usual.map((one) => Math.abs(one - middle)));
 	const lost = slowest.pace.usual - middle;
 	const isFar = lost > LEAST_Z * NORMAL * deviation;
-	if (!isFar || lost < leastLoss(measured)) return undefined;
+	const stepSeconds = commonStep(measured);
+	if (!isFar || stepSeconds === undefined) return undefined;
+	const least = Math.max(LEAST_SECONDS, LEAST_PART * stepSeconds);
+	if (lost < least || lost >= stepSeconds) return undefined;
 	const most = medianOf(measured.map(({ pace }) => pace.most));
 	const isSustained = slowest.pace.least > most;
 	if (!isSustained && slowest.rank !== named) return undefined;
@@ -114,10 +121,14 @@ function comparable(ranks: readonly PacedRank[]): readonly Measured[] {
 		: measured.filter(({ pace }) => pace.by === "arrival");
 }
 
-function leastLoss(ranks: readonly PacedRank[]): number {
+/** What a step takes, in seconds; undefined if it is not known, or the ranks are not equally fast. */
+function commonStep(ranks: readonly PacedRank[]): number | undefined {
 	const rates = ranks.flatMap(({ rate }) => rate ?? []);
-	const stepSeconds = rates.length === 0 ? 0 : 1 / medianOf(rates);
-	return Math.max(LEAST_SECONDS, LEAST_PART * stepSeconds);
+	const usual = medianOf(rates);
+	const areSame = rates.every(
+		(rate) => Math.abs(rate - usual) <= SAME_RATE * usual,
+	);
+	return areSame && usual > 0 ? 1 / usual : undefined;
 }
 
 type RoundName = Pick<NodeState, "instance" | "round">;
@@ -196,13 +207,15 @@ function pacedRanks([node, { firstRank = 0, workers }]: readonly [
 	string,
 	ProgressRecord,
 ]): readonly PacedRank[] {
-	return workers.map(({ localRank, step, rate, pace }) => ({
-		rank: firstRank + localRank,
-		node,
-		step,
-		rate,
-		pace,
-	}));
+	return workers
+		.filter(({ ended }) => !ended)
+		.map(({ localRank, step, rate, pace }) => ({
+			rank: firstRank + localRank,
+			node,
+			step,
+			rate,
+			pace,
+		}));
 }
 
 function nameOf({ instance, round }: RoundName): string {

@@ -7,6 +7,7 @@ import {
 	HookPhase,
 	HookSteps,
 	OutputSteps,
+	type ToldPhase,
 	withoutControls,
 } from "./sources.js";
 import {
@@ -72,8 +73,8 @@ export class WorkerReader {
 	private announced: Busy | undefined;
 	/** By its hook, until its next step; once it is over it lasts until that moment. */
 	private phase: Busy | undefined;
-	/** When the hook's present phase began, as it says. */
-	private phaseBegan: number | undefined;
+	/** The hook's present phase, as it says. */
+	private told: ToldPhase | undefined;
 	private readonly hookPhase: HookPhase;
 	/** When it was last looked at. */
 	private lookedAt: number | undefined;
@@ -168,9 +169,12 @@ export class WorkerReader {
 
 	private lookAtPhase(now: number): void {
 		const told = this.hookPhase.read();
-		const isNew = told?.since !== this.phaseBegan;
-		this.phaseBegan = told?.since;
+		const isNew = told?.since !== this.told?.since;
+		const isLonger = told?.until !== this.told?.until;
+		this.told = told;
 		if (told !== undefined) {
+			// A wall clock that is set while it lasts changes nothing.
+			if (!isNew && !isLonger && this.phase !== undefined) return;
 			const ago = this.clock.wallTime() - now;
 			const [since, until] = [told.since - ago, told.until - ago];
 			this.phase = { what: told.what, since, until };
@@ -218,15 +222,18 @@ export class WorkerReader {
 	}
 }
 
+/** Undefined if the report has no figures; of one that is no number, which JSON writes as null, it has none. */
 function metricsOf(progress: Progress): SeenStep["metrics"] {
-	const numbers = Object.entries(progress).filter(
-		(entry): entry is [string, number] =>
-			typeof entry[1] === "number" &&
-			Number.isFinite(entry[1]) &&
-			entry[0].length <= LONGEST_NAME &&
-			!NO_METRICS.has(entry[0]),
+	const figures = Object.entries(progress).filter(
+		([name, value]) =>
+			(value === null || Number.isFinite(value)) &&
+			name.length <= LONGEST_NAME &&
+			!NO_METRICS.has(name),
 	);
-	return numbers.length === 0
+	const numbers = figures.filter(
+		(entry): entry is [string, number] => entry[1] !== null,
+	);
+	return figures.length === 0
 		? undefined
 		: Object.fromEntries(numbers.slice(0, MOST_METRICS));
 }

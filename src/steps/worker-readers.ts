@@ -19,6 +19,11 @@ export interface WorkerReadersOptions {
 	readonly onStep: (directory: string, steps: WorkerSteps) => void;
 	/** Called when the hook of that process tells of a phase, or of its end. */
 	readonly onPhase: (directory: string, told: Announcement, at: number) => void;
+	/** Called once for a process whose reports had a loss, when it is no number any more. */
+	readonly onLossGone: (
+		process: NodeProcess,
+		gone: { readonly name: string; readonly last: number },
+	) => void;
 }
 
 /** A reader of the steps of each present worker process. */
@@ -26,6 +31,8 @@ export class WorkerReaders {
 	/** By channel directory: no two processes have the same. */
 	private readonly readers = new Map<string, WorkerReader>();
 	private readonly arrivals = new Arrivals();
+	/** The channel directories of processes whose loss is no number. */
+	private readonly withoutLoss = new Set<string>();
 
 	constructor(private readonly options: WorkerReadersOptions) {}
 
@@ -122,8 +129,14 @@ export class WorkerReaders {
 		reply: ReceivedReply & { readonly kind: "PROGRESS" },
 		now: number,
 	): void {
-		this.of(process).heard(reply, now);
+		const reader = this.of(process);
+		const gone = lossGone(reader.steps?.metrics ?? {}, reply);
+		reader.heard(reply, now);
 		if (reply.step === undefined) return;
+		if (gone && !this.withoutLoss.has(process.directory)) {
+			this.withoutLoss.add(process.directory);
+			this.options.onLossGone(process, gone);
+		}
 		this.arrivals.note(process.localRank, reply.step, reply.timestamp);
 	}
 
@@ -133,7 +146,9 @@ export class WorkerReaders {
 		const processes = this.options.processes();
 		const kept = new Set(processes.map(({ directory }) => directory));
 		for (const directory of this.readers.keys()) {
-			if (!kept.has(directory)) this.readers.delete(directory);
+			if (kept.has(directory)) continue;
+			this.readers.delete(directory);
+			this.withoutLoss.delete(directory);
 		}
 		for (const process of processes) this.of(process).look(now);
 	}
@@ -162,4 +177,16 @@ export class WorkerReaders {
 		this.arrivals.clear();
 		for (const reader of this.readers.values()) reader.beginRound();
 	}
+}
+
+/** A loss of the last report that is null in this one: JSON has no NaN, and no infinity. */
+function lossGone(
+	before: Readonly<Record<string, number>>,
+	reply: ReceivedReply,
+): { readonly name: string; readonly last: number } | undefined {
+	const fields = new Map<string, unknown>(Object.entries(reply));
+	const found = Object.entries(before).find(
+		([name]) => /loss/i.test(name) && fields.get(name) === null,
+	);
+	return found && { name: found[0], last: found[1] };
 }

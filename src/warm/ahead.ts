@@ -12,6 +12,8 @@ export interface AheadOptions {
 	readonly registry: GroupRegistry;
 	/** Workers of this node. */
 	readonly workers: number;
+	/** Nobody has asked for it: nothing is prepared where it saves little, nor said where it cannot be. */
+	readonly isFrugal: boolean;
 	/** The file that Node loads before the script. */
 	readonly hook: string;
 }

@@ -13,9 +13,9 @@ import { workerStream } from "./forked-worker.js";
 import type { LeftOut, Parked, Ready, Unfit } from "./helper-messages.js";
 import { HelperProcess, type Place } from "./helper-process.js";
 import {
+	costOf,
 	ImportLearning,
 	type LearnedModules,
-	SETTLED_MS,
 	type Teacher,
 	type ToImport,
 } from "./learned-imports.js";
@@ -33,6 +33,7 @@ import {
 } from "./machine.js";
 import { flagAgainstHook, isPython, NOT_PYTHON } from "./python-command.js";
 import { differenceOf, placeOf } from "./same-worker.js";
+import { isUnasked } from "./warm-or-cold.js";
 
 /** What other nodes have learned of a command's imports, and what this one has. */
 export interface SharedImports {
@@ -49,11 +50,18 @@ const PARK_AFTER_MS = 1_000;
 /** How often a helper is begun, without a package or after one that ended. */
 const MOST_TRIES = 8;
 
+/** Less is not worth a helper that nobody has asked for: what all imports cost the worker, in milliseconds. */
+const LIGHT_MS = 1_000;
+const LIGHT: ColdReason = {
+	kind: "command",
+	reason: "its imports take less than a second",
+};
+
 /** For Python: learns what workers import, and keeps one helper that has it, and forks them. */
 export class ForkHelper implements Ahead, SharedImports {
 	readonly done = "its imports are done";
 	/** The imports of a cold worker take a while. */
-	readonly earlyMs = SETTLED_MS;
+	readonly earlyMs = 30_000;
 	readonly learning: ImportLearning;
 	onChange: () => void = () => {};
 	onProven: (shared: SharedModules) => void = () => {};
@@ -177,9 +185,10 @@ export class ForkHelper implements Ahead, SharedImports {
 
 	private unfit({ reason, ...but }: Unfit): void {
 		this.options.log.debug(`not imported ahead: ${reason}`);
-		this.tries += 1;
+		// Others were told to import before this was known.
+		if (this.leftOut.add(but)) this.tries += 1;
 		// Once more without those modules; else without all that is for one process.
-		if (!this.leftOut.add(but) || this.tries >= MOST_TRIES) {
+		if (but.leaveOut.length === 0 || this.tries >= MOST_TRIES) {
 			if (this.isPlain) return;
 			this.isPlain = true;
 		}
@@ -217,7 +226,7 @@ export class ForkHelper implements Ahead, SharedImports {
 		if (this.problem !== undefined) return this.problem;
 		const flag = spec && flagAgainstHook(spec.args);
 		return flag === undefined
-			? { kind: "first", reason: "no worker has made a step yet" }
+			? { kind: "first", reason: "no step was made before" }
 			: { kind: "command", reason: `Python runs with ${flag}` };
 	}
 
@@ -240,6 +249,11 @@ export class ForkHelper implements Ahead, SharedImports {
 		{ pid, spec }: Teacher,
 		after: "step" | "time",
 	): void {
+		if (this.options.isFrugal && costOf(learned) < LIGHT_MS) {
+			this.problem ??= LIGHT;
+			this.onChange();
+			return;
+		}
 		const sameWords = learned.arguments.join("\0") === spec.args.join("\0");
 		const bytes = residentMemory(pid);
 		const problem =
@@ -262,8 +276,11 @@ export class ForkHelper implements Ahead, SharedImports {
 	}
 
 	private cannot(what: "starts" | "restarts", problem: ColdReason): void {
+		const { log, isFrugal } = this.options;
+		const words = `${what} will be cold: ${problem.reason}`;
 		this.problem = problem;
-		this.options.log.info(`${what} will be cold: ${problem.reason}`);
+		if (isUnasked(isFrugal, problem.kind)) log.debug(words);
+		else log.info(words);
 		this.onChange();
 	}
 
@@ -302,6 +319,7 @@ export class ForkHelper implements Ahead, SharedImports {
 			},
 			onUnfit: (news) => this.unfit(news),
 			onReady: (news) => {
+				this.leftOut.add(news);
 				this.ready = news;
 				this.wasReady = true;
 				this.imported = { modules: news.modules, bytes: news.bytes };

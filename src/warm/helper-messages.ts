@@ -14,6 +14,7 @@ import {
 import type { WorkerSpec } from "../processes/index.js";
 import {
 	type ChangedEnvironment,
+	costOf,
 	LARGEST_LIST_BYTES,
 	type ToImport,
 } from "./learned-imports.js";
@@ -48,6 +49,8 @@ export type HelperOrder =
 			/** As a worker has told them: see `LearnedModules`. */
 			readonly users: readonly string[];
 			readonly environments: readonly ChangedEnvironment[];
+			/** What all these imports have cost the worker; 0 if nobody has measured it. */
+			readonly seconds: number;
 	  }
 	| ({
 			readonly kind: "park";
@@ -108,12 +111,16 @@ const setVariable = fields({
 const NEWS = {
 	hello: fields({}),
 	ready: fields({
+		pid,
 		modules: count,
 		/** Its private memory. */
 		bytes: count,
 		seconds: amount(0, Number.MAX_VALUE),
-		/** What it has left to the workers besides what it was told to leave out: by index in the list, why. */
+		/** What it has left to the workers besides what is left out: by index in the list, why. */
 		left: list(skipped),
+		/** What it has left out besides what it was told. */
+		leaveOut: list(leftModule),
+		sets: list(setVariable),
 	}),
 	/** Without `leaveOut` and `sets` it could start workers. */
 	refused: fields({
@@ -197,9 +204,10 @@ export class HelperControl {
 	/** Tells the helper what to import, and in which environment it was started. */
 	prepare(
 		{ env: workers }: WorkerSpec,
-		{ modules, users = [], environments = [] }: ToImport,
+		toImport: ToImport,
 		{ leaveOut, sets }: LeftOut,
 	): void {
+		const { modules, users = [], environments = [] } = toImport;
 		const place = Object.keys(workers).filter((name) => PLACE.has(name));
 		this.send({
 			kind: "prepare",
@@ -208,6 +216,7 @@ export class HelperControl {
 			modules,
 			users,
 			environments,
+			seconds: costOf(toImport) / 1_000,
 			leaveOut,
 			sets,
 		});

@@ -69,6 +69,8 @@ export class HelperProcess {
 	private readonly control: HelperControl;
 	private state: "preparing" | "ready" | "refused" = "preparing";
 	private refusal = ENDED;
+	/** A process below the child, once it is ready: what imports fail in forks that end. */
+	private forker: number | undefined;
 	/** By local rank. */
 	private readonly parked = new Map<number, ForkedWorker>();
 	/** The local ranks for which it was told to park one, and has not said more. */
@@ -100,8 +102,14 @@ export class HelperProcess {
 		if (child.pid !== undefined) options.registry.add(child.pid);
 	}
 
+	/** That of the process that forks, once it is known. */
 	get pid(): number | undefined {
-		return this.child.pid;
+		return this.forker ?? this.child.pid;
+	}
+
+	private condition(): "alive" | "stopped" | "gone" {
+		const { pid, child } = this;
+		return conditionOf(pid, pid === child.pid ? process.pid : child.pid);
 	}
 
 	private get isThere(): boolean {
@@ -113,7 +121,7 @@ export class HelperProcess {
 	get problem(): ColdReason | undefined {
 		if (this.state === "refused") return this.refusal;
 		if (this.state === "preparing") return IMPORTING;
-		const condition = conditionOf(this.pid);
+		const condition = this.condition();
 		if (condition === "gone") return ENDED;
 		return condition === "stopped" ? WAS_STOPPED : undefined;
 	}
@@ -134,9 +142,10 @@ export class HelperProcess {
 	/** Whether this process is the helper or waits for its work: no worker has left it behind. */
 	isOwn(pid: number): boolean {
 		if (!this.isThere) return false;
+		const { parentId, sessionId } = readProcess(pid) ?? {};
 		// It may not have said yet that it has forked this one.
-		const isForked = readProcess(pid)?.parentId === this.pid;
-		return pid === this.pid || (isForked && !this.started.has(pid));
+		const isForked = parentId === this.pid && !this.started.has(pid);
+		return sessionId === this.child.pid || isForked;
 	}
 
 	/** The process that waits for this worker's start. */
@@ -186,7 +195,7 @@ export class HelperProcess {
 	close(): void {
 		this.cancelHello();
 		this.cancelLook();
-		if (this.isThere) signalProcess(this.pid ?? 0, "SIGKILL");
+		if (this.isThere) signalProcess(this.child.pid ?? 0, "SIGKILL");
 	}
 
 	/** A helper without workers ends now, one with workers when the last of them has ended. */
@@ -211,6 +220,7 @@ export class HelperProcess {
 			case "ready":
 				if (this.state !== "preparing") return;
 				this.state = "ready";
+				this.forker = news.pid;
 				onReady(news);
 				return;
 			case "refused":
@@ -278,7 +288,7 @@ export class HelperProcess {
 		this.cancelLook();
 		this.cancelLook = clock.wakeAt(clock.now() + LOOK_EVERY_MS, () => {
 			const { pid } = this;
-			if (pid && conditionOf(pid) === "stopped") signalProcess(pid, "SIGCONT");
+			if (pid && this.condition() === "stopped") signalProcess(pid, "SIGCONT");
 			if (this.started.size > 0) this.lookLater();
 		});
 	}
@@ -287,7 +297,8 @@ export class HelperProcess {
 	private ended(): void {
 		this.cancelLook();
 		this.cancelHello();
-		if (this.pid !== undefined) this.options.registry.remove(this.pid);
+		const { pid } = this.child;
+		if (pid !== undefined) this.options.registry.remove(pid);
 		this.refuse(ENDED.reason, undefined, ENDED.kind);
 		this.parked.clear();
 		const { clock } = this.options;

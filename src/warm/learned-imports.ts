@@ -59,6 +59,11 @@ export type ToImport = Pick<
 	"modules" | "milliseconds" | "users" | "environments"
 >;
 
+/** What these imports have cost the worker, in milliseconds; 0 if nobody has measured it. */
+export function costOf({ milliseconds = [] }: ToImport): number {
+	return milliseconds.reduce((sum, one) => sum + one, 0);
+}
+
 /** Undefined if there is none, or it is no such list. Never throws. */
 export function readLearned(path: string): LearnedModules | undefined {
 	try {
@@ -114,8 +119,8 @@ export interface ImportLearningOptions {
 	) => void;
 }
 
-/** After so long without a step a worker is taken for one whose steps nobody sees, in milliseconds. */
-export const SETTLED_MS = 30_000;
+/** So often a worker without a step is asked, in milliseconds: until it has imported nothing more in between. */
+export const SETTLED_MS = 5_000;
 /** A worker that is asked answers when its Python code goes on, in milliseconds; it is looked for so often. */
 const LOOK_EVERY_MS = 500;
 const MOST_LOOKS = 20;
@@ -128,6 +133,8 @@ export class ImportLearning implements Learning {
 	private readonly shown = new Map<number, number>();
 	private cancelSettle: () => void = () => {};
 	private cancelLook: () => void = () => {};
+	/** How many modules the list had which a worker without a step has left. */
+	private listed = 0;
 	/** Nothing is to be learned at the moment. */
 	isSettled = false;
 
@@ -142,12 +149,7 @@ export class ImportLearning implements Learning {
 	/** It was started. */
 	begin(teacher: Teacher): void {
 		if (this.isSettled) return;
-		const { clock } = this.options;
-		if (this.teachers.size === 0) {
-			this.cancelSettle = clock.wakeAt(clock.now() + SETTLED_MS, () =>
-				this.settle(),
-			);
-		}
+		if (this.teachers.size === 0) this.settleLater();
 		this.teachers.set(teacher.pid, teacher.spec);
 	}
 
@@ -173,6 +175,13 @@ export class ImportLearning implements Learning {
 	close(): void {
 		this.cancelSettle();
 		this.cancelLook();
+	}
+
+	private settleLater(): void {
+		const { clock } = this.options;
+		this.cancelSettle = clock.wakeAt(clock.now() + SETTLED_MS, () =>
+			this.settle(),
+		);
 	}
 
 	private settle(): void {
@@ -212,8 +221,16 @@ export class ImportLearning implements Learning {
 		const learned = readLearned(hookPaths(hook).modules);
 		if (learned === undefined) return false;
 		this.isSettled = after === "step";
-		// Its first step will import more.
-		if (after === "time") askToLearn(hookPaths(hook));
+		if (after === "time") {
+			// Its first step will import more.
+			askToLearn(hookPaths(hook));
+			const isImporting = learned.modules.length > this.listed;
+			this.listed = learned.modules.length;
+			if (isImporting) {
+				this.settleLater();
+				return true;
+			}
+		}
 		this.options.onLearned(learned, teacher, after);
 		return true;
 	}

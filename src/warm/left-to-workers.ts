@@ -23,7 +23,11 @@ export class LeftOutModules {
 			return known === undefined || (known.alone && !alone);
 		});
 		for (const one of news) this.modules.set(one.module, one);
-		for (const one of sets) this.sets.set(one.variable, one);
+		for (const one of sets) {
+			// What no process may import stays so, whatever one for all has found since.
+			const alone = one.alone && this.sets.get(one.variable)?.alone !== false;
+			this.sets.set(one.variable, { ...one, alone });
+		}
 		return news.length > 0;
 	}
 

@@ -6,6 +6,16 @@ export type WarmDecision =
 	| { readonly start: "warm" }
 	| ({ readonly start: "cold" } & ColdReason);
 
+/** Whether who has not asked for warm starts misses nothing here, and is not told. */
+export function isUnasked(
+	isFrugal: boolean,
+	kind: ColdReason["kind"],
+): boolean {
+	return isFrugal && UNASKED.has(kind);
+}
+
+const UNASKED = new Set<ColdReason["kind"]>(["first", "command", "machine"]);
+
 /** After so many rounds, the warmth itself may be what fails. */
 const MOST_QUICK_ROUNDS = 2;
 const TOO_QUICK = "the last two warm starts failed within a second";

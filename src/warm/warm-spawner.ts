@@ -20,6 +20,7 @@ import type {
 import { ForkHelper } from "./fork-helper.js";
 import { isForNode, ParkedNode } from "./parked-node.js";
 import {
+	isUnasked,
 	nextStart,
 	QuickRounds,
 	type WarmDecision,
@@ -107,13 +108,15 @@ export class WarmSpawner implements WorkerSpawner, StartSource {
 	}
 
 	private logStart(spec: WorkerSpec, decision: WarmDecision): void {
-		const { log } = this.options;
+		const { log, isFrugal } = this.options;
 		const { start } = decision;
-		const reason = start === "warm" ? this.ahead.done : decision.reason;
+		const isWarm = start === "warm";
+		const reason = isWarm ? this.ahead.done : decision.reason;
 		const words = `round ${roundOf(spec)}: workers start ${start}: ${reason}`;
 		if (this.logged === words) return;
-		// The first start is usually cold.
-		if (this.logged === undefined && start === "cold") log.debug(words);
+		const isUsual = this.logged === undefined && !isWarm;
+		if (isUsual || (!isWarm && isUnasked(isFrugal, decision.kind)))
+			log.debug(words);
 		else log.info(words);
 		this.logged = words;
 	}

@@ -31,7 +31,13 @@ describe("a script that was killed at step 5 goes on after step 4", () => {
 			const start = /^elastic-run (.*) train\.py$/m.exec(PAGE)?.[1] ?? "";
 			const launch = site.launch(
 				[...start.split(" "), "--max-restarts", "1", SCRIPT, folder, name],
-				{ env: { PYTHON_EXEC: PYTHON, HF_HUB_OFFLINE: "1" } },
+				{
+					env: {
+						PYTHON_EXEC: PYTHON,
+						HF_HUB_OFFLINE: "1",
+						ELASTIC_RUN_WARM: "",
+					},
+				},
 			);
 			const { exitCode, stdout, stderr } = await launch.ended;
 			expect(exitCode, stderr).toBe(0);

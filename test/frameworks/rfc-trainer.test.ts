@@ -26,15 +26,12 @@ function rfcCluster(nodes: string, ...args: readonly string[]) {
 	return { cluster, agents, trainers: new TorchTrainers(() => agents) };
 }
 
-it.for([
-	["asks at once", []],
-	["polls until the pause is over", ["--poll"]],
-] as const)(
-	"T4 T17 rfc_trainer.py, which %s: a node joins, one is killed, one leaves and comes back; steps go on from memory",
-	{ timeout: LIMIT_MS },
-	async ([, args], context) => {
+// Both patterns stand in one trainer: each scenario plays another one.
+it(
+	"T4 T7 T17 rfc_trainer.py asks at once: a node joins, one is killed, one leaves and comes back; steps go on from memory",
+	async (context) => {
 		needModules(context, "torch", "numpy");
-		const { cluster, agents, trainers } = rfcCluster("1:3", ...args);
+		const { cluster, agents, trainers } = rfcCluster("1:3");
 		const [, second = ""] = await cluster.store.sawMembers(1);
 		const [survivor] = await trainers.trainsAfter(0, 2);
 		if (survivor === undefined) throw new Error("no worker");
@@ -58,13 +55,14 @@ it.for([
 		expect(await cluster.store.round()).toMatchObject({ incidents: 0 });
 		await cluster.stop();
 	},
+	LIMIT_MS,
 );
 
 it(
-	"T4 T17 rfc_trainer.py: a neighbour's worker fails three times, then two change at once",
+	"T4 T17 rfc_trainer.py polls until the pause is over: a neighbour's worker fails three times, then two change at once",
 	async (context) => {
 		needModules(context, "torch", "numpy");
-		const { cluster, agents, trainers } = rfcCluster("2:3");
+		const { cluster, agents, trainers } = rfcCluster("2:3", "--poll");
 		await cluster.store.sawMembers(1);
 		let world = await trainers.trainsAfter(0, 2);
 		const [survivor] = world;

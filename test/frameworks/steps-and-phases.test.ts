@@ -32,7 +32,10 @@ const WAYS = {
 	trainer: [4, [NOTHING, EVALUATES, SAVES, NOTHING, EVALUATES, SAVES, NOTHING]],
 	lit: [
 		2,
-		[EVALUATES, NOTHING, EVALUATES, SAVES, NOTHING, "predicts", NOTHING],
+		[
+			...[EVALUATES, NOTHING, SAVES, NOTHING, SAVES, EVALUATES, SAVES],
+			...[NOTHING, "predicts", NOTHING],
+		],
 	],
 } as const;
 

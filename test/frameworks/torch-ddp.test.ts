@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
+import { LIBRARY } from "../fixtures/python/start-python.js";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
@@ -12,9 +13,9 @@ const LIMIT_MS = 600_000;
 const BOUND_MS = 240_000;
 const env = { PYTHON_EXEC: PYTHON };
 /** In the folder in which all workers of a test run. */
-const CHECKPOINTS = ["--checkpoint", "digits.pt", "--checkpoint-every", "20"];
+const CHECKPOINTS = ["--checkpoint", "digits", "--checkpoint-every", "20"];
 
-/** Two agents of a run of examples/torch_ddp.py, which knows nothing of elastic-run. */
+/** Two agents of a run of examples/torch_ddp.py. */
 function ddpCluster(
 	options: Omit<ClusterOptions, "worker"> & { readonly nproc: number },
 	...args: readonly string[]
@@ -53,7 +54,7 @@ const reaches = (trainers: TorchTrainers, step: number) =>
 	);
 
 it(
-	"J6 an unmodified PyTorch script under two agents: a worker is killed, all begin again at the checkpoint, and finish",
+	"J6 a PyTorch script with checkpoints under two agents: a worker is killed, all begin again at the checkpoint, and finish",
 	async (context) => {
 		needTorch(context);
 		const { cluster, agents, trainers } = ddpCluster(
@@ -97,7 +98,9 @@ it(
 		const ours = await site.launch([...flags, ...script], { env }).ended;
 		expect(ours.exitCode, ours.stderr).toBe(0);
 		const words = ["-m", "torch.distributed.run", ...flags, ...script];
-		const torchrun = await site.start(PYTHON, words).ended;
+		const torchrun = await site.start(PYTHON, words, {
+			env: { PYTHONPATH: LIBRARY },
+		}).ended;
 		expect(torchrun.exitCode, torchrun.stderr).toBe(0);
 		expect(accuracyIn(ours.stdout)).toBeDefined();
 		expect(accuracyIn(ours.stdout)).toBe(accuracyIn(torchrun.stdout));

@@ -39,7 +39,7 @@ describe("a hang of an unmodified DDP training", () => {
 			const site = openSite();
 			const { exitCode, stderr } = await site.launch(
 				[
-					...["--nproc-per-node", "4", "--hang-timeout", "4"],
+					...["--nproc-per-node", "3", "--hang-timeout", "4"],
 					...["--on-hang", "fail", job("torch_hang.py")],
 				],
 				{ env: { PYTHON_EXEC: PYTHON, HANG_HOW: how } },
@@ -52,7 +52,7 @@ describe("a hang of an unmodified DDP training", () => {
 			// A loop stands in its line or in the next one.
 			const lines = line === "" ? [0] : linesWith(line);
 			expect(lines.flatMap((one) => [one, one + 1])).toContain(at);
-			expect(stderr).toMatch(/ {2}ranks 0, 2-3 wait/);
+			expect(stderr).toMatch(/ {2}ranks 0, 2 wait/);
 			expect(stderr.includes("it waits for its data loader")).toBe(
 				how === "loader",
 			);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { example } from "../fixtures/checkpoint-examples.js";
+import { freePort } from "../helpers/free-port.js";
 import { job, openSite } from "../helpers/launch.js";
 import { needTorch, PYTHON } from "../helpers/torch-trainers.js";
 
@@ -23,6 +24,26 @@ it("an unmodified PyTorch script meets over env://, also after one of its worker
 	expect(stdout).toContain("sum 3 of 2 workers");
 	expect(exitCode).toBe(0);
 }, 180_000);
+
+it("B6 a script meets at tcp://, at the address and port that two launchers were given for the job, also after a kill", async (context) => {
+	needTorch(context);
+	const site = openSite();
+	const port = await freePort();
+	const script = [job("torch_all_reduce.py"), `tcp://127.0.0.1:${port}`];
+	const node = (rank: number) =>
+		site.launch(
+			[
+				...["--nnodes", "2", "--node-rank", `${rank}`],
+				...["--master-addr", "127.0.0.1", "--master-port", `${port}`],
+				...["--node-id", `node-${rank}`, ...script],
+			],
+			{ env: { PYTHON_EXEC: PYTHON } },
+		);
+	const ends = await Promise.all([node(0), node(1)].map(({ ended }) => ended));
+	expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+	expect(ends[0]?.stdout).toContain("sum 3 of 2 workers");
+	expect(ends[0]?.stderr).toContain("succeeded: 2 rounds, 1 restart");
+}, 240_000);
 
 it("torch reads the root cause in the launcher's own error file as that of a worker", async (context) => {
 	needTorch(context);

@@ -16,7 +16,7 @@ const PATIENCE_MS = 300_000;
 const TRAINERS = [
 	["tqdm", ["tqdm"], 2, "torch"],
 	["accelerate", ["accelerate"], 1, "torch"],
-	["lightning", ["lightning"], 2, "torch lightning torchmetrics"],
+	["lightning", ["lightning"], 1, "torch lightning torchmetrics"],
 	[
 		...(["trainer", ["transformers", "datasets", "accelerate"], 1] as const),
 		"torch transformers pyarrow",
@@ -33,10 +33,10 @@ describe("a worker that was killed", () => {
 				const site = openSite();
 				const launch = site.launch(
 					[
-						...["--warm", "auto", "--nproc-per-node", String(workers)],
+						...["--nproc-per-node", String(workers), "--run-id", name],
 						...[SCRIPT, site.path, name],
 					],
-					{ env: { PYTHON_EXEC: PYTHON } },
+					{ env: { PYTHON_EXEC: PYTHON, ELASTIC_RUN_WARM: "" } },
 				);
 				await isReady(launch);
 				expect(launch.output.stderr).toMatch(/restarts will be warm: .*\)\n/);
@@ -53,7 +53,13 @@ describe("a worker that was killed", () => {
 					const all = expect.arrayContaining(ahead.split(" "));
 					expect(names.split(" ")).toEqual(all);
 				}
-				expect(warm).toBeLessThan((await untilStep(launch, 1)) / 2);
+				const cold = await untilStep(launch, 1);
+				expect(warm).toBeLessThan(cold / 2);
+				const words = ["history", name, "--output", "json"];
+				const history = await site.launch(words).ended;
+				const [run] = JSON.parse(history.stdout).instances;
+				const { savedMs } = run.rounds[1].starts[0];
+				expect(savedMs).toBeGreaterThan((cold - warm) / 2);
 			},
 			LIMIT_MS,
 		);

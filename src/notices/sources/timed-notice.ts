@@ -25,10 +25,13 @@ export class TimedNotice implements OpenSource {
 		notice: Omit<Notice, "deadline">,
 		{ clock, listener }: SourceContext,
 	) {
-		const waitMs = Math.max(0, drainAt(known) - clock.wallTime());
-		this.cancel = clock.wakeAt(clock.now() + waitMs, () =>
-			listener.noticed({ ...notice, deadline: known.end }),
-		);
+		// From here on a steady clock counts: somebody may set the other one.
+		const endsAt = clock.now() + known.end - clock.wallTime();
+		const drainsAt = endsAt - (known.end - drainAt(known));
+		this.cancel = clock.wakeAt(Math.max(clock.now(), drainsAt), () => {
+			const deadline = clock.wallTime() + endsAt - clock.now();
+			listener.noticed({ ...notice, deadline: Math.round(deadline) });
+		});
 	}
 
 	close(): void {

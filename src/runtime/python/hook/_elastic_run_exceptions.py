@@ -31,9 +31,8 @@ class _EventName:
         return False
 
 
-def watch(tell):
-    """From now on calls `tell(thread, ends, type, error, traceback)`: the thread's name, or None for the main thread, and
-    whether the process ends because of it. Returns what to call with the module `threading`."""
+def watch(hook):
+    """From now on leaves exceptions for the launcher. Returns what to call with the module `threading`."""
     from _thread import get_ident
 
     main = get_ident()
@@ -49,7 +48,7 @@ def watch(tell):
                 return
             # Python asks for more after an exception.
             asks = sys.flags.inspect or os.environ.get("PYTHONINSPECT") or hasattr(sys, "ps1")
-            tell(None, not asks, sys.last_type, sys.last_value, sys.last_traceback)
+            _leave(hook, None, not asks, sys.last_type, sys.last_value, sys.last_traceback)
         except Exception:
             pass
 
@@ -57,7 +56,7 @@ def watch(tell):
         try:
             if is_ours(args.exc_type):
                 name = getattr(args.thread, "name", "?")
-                tell(str(name), False, args.exc_type, args.exc_value, args.exc_traceback)
+                _leave(hook, str(name), False, args.exc_type, args.exc_value, args.exc_traceback)
         except Exception:
             pass
 
@@ -87,10 +86,19 @@ def _watch_threads(threading, raised):
     threading.excepthook = excepthook
 
 
-def text_of(thread, ends, kind, error, traceback, pid, start_time):
-    """The exception as the launcher reads it: a line of JSON."""
+def _leave(hook, thread, *exception):
+    """Leaves the newest exception; the one that ends the process stays. `thread`: its name, None for the main one."""
+    if hook.is_ending or not hook.is_asked():
+        return
+    hook.is_ending = thread is None
+    hook.replace("exception.json", _text_of(hook, thread, *exception))
+
+
+def _text_of(hook, thread, ends, kind, error, traceback):
+    """The exception as the launcher reads it, and whether the process ends because of it: a line of JSON."""
     import json
 
+    pid = os.getpid()
     module = kind.__module__
     name = kind.__qualname__ if module in ("builtins", "__main__") else "%s.%s" % (module, kind.__qualname__)
     return "%s\n" % json.dumps(
@@ -98,7 +106,7 @@ def text_of(thread, ends, kind, error, traceback, pid, start_time):
             "version": 1,
             "kind": "python",
             "pid": pid,
-            "start_time": start_time,
+            "start_time": hook.start_time(pid),
             "thread": thread and thread[:_LONGEST_NAME],
             "ends": ends,
             "type": name[:_LONGEST_NAME],

@@ -3,6 +3,7 @@ a trainer that counts steps itself. A framework's callbacks are used where it ha
 when the first of these modules is imported.
 """
 import os
+import signal
 import sys
 import time
 from threading import get_ident, main_thread
@@ -227,11 +228,27 @@ class _Bar:
         print("Epoch %d: %d/%s%s" % (*place, figures), flush=True)
 
 
+def _note_sigterm(trainer):
+    """Since 2.6 Lightning's handler of SIGTERM broadcasts, wherever its rank stands: ranks that are all told to end wait for
+    each other until they are killed. As before 2.6, each only notes it, and ends after its batch."""
+    connector = trainer._signal_connector
+    handlers = getattr(signal.getsignal(signal.SIGTERM), "signal_handlers", [])
+
+    def note(_number, _frame):
+        connector.received_sigterm = True
+
+    handlers[:] = [note if one == connector._sigterm_notifier_fn else one for one in handlers]
+
+
 def _lightning_callback(package, frameworks):
     from importlib import import_module
 
     phases = frameworks.phases
     bar = _Bar()
+
+    def train(trainer, _module):
+        frameworks.trains()
+        _note_sigterm(trainer)
 
     def batch_ended(trainer, module, _outputs, _batch, number, *_):
         frameworks.stepped(trainer.global_step)
@@ -241,7 +258,9 @@ def _lightning_callback(package, frameworks):
         return lambda *_, **__: phases.tell(what, LONGEST_BATCH_S)
 
     handlers = {
-        "on_train_start": lambda *_, **__: frameworks.trains(),
+        "on_train_start": train,
+        # No callback says that a save is over.
+        "on_train_batch_start": lambda *_, **__: phases.over(),
         "on_train_batch_end": batch_ended,
         "on_save_checkpoint": lambda *_, **__: phases.tell(_SAVES, LONGEST_SAVE_S),
         "on_fit_end": lambda *_, **__: frameworks.trained(),

@@ -9,8 +9,6 @@ import sys
 
 import _elastic_run_exceptions
 
-_VERSION = 1
-
 _SIGNALS_ABOVE_FIRST = range(7, 21)
 """The real-time signals to choose from, above the first one: scripts use SIGUSR1 and SIGUSR2 for their own ends."""
 
@@ -140,12 +138,14 @@ def _start_time(pid):
 
 
 class _Hook:
+    start_time = staticmethod(_start_time)
+
     def __init__(self):
         self.directory = None
         self.signal = None
         self.stack = None
         self.learn_signal = None
-        self.torch_socket = None
+        self.torch_socket = "null"  # As JSON.
         self.process_group = None
         self.torch = None
         self.frameworks = None
@@ -173,18 +173,7 @@ class _Hook:
         _Imports(listeners, note, self.warn).install()
 
     def watch_exceptions(self):
-        _Imports({"threading": _elastic_run_exceptions.watch(self.raised)}).install()
-
-    def raised(self, thread, *exception):
-        """Leaves the newest exception for the launcher; the one that ends the process stays."""
-        if self.is_ending or not self.is_asked():
-            return
-        pid = os.getpid()
-        start_time = _start_time(pid)
-        self.is_ending = thread is None
-        temporary = self.path("exception.json.tmp")
-        _write(temporary, _elastic_run_exceptions.text_of(thread, *exception, pid, start_time))
-        os.replace(temporary, self.path("exception.json"))
+        _Imports({"threading": _elastic_run_exceptions.watch(self)}).install()
 
     def is_asked(self):
         """Whether this process is asked what the worker does: the one that trains, else the owner."""
@@ -251,38 +240,31 @@ class _Hook:
         """The launcher may have to ask: what counts the steps of some scripts is only their output, or nothing."""
         if not os.path.exists(self.path("learn")):
             return
+        notes = load("_elastic_run_notes")
         if self.notes is None:
-            self.notes = _Notes()
-        import _signal
-
-        number = _free_signal() if self.learn_signal is None else self.learn_signal
-        if number is None:
-            return
-        try:
-            # It stays: a signal that comes late would end the process.
-            _signal.signal(number, lambda *_: learn())
-        except ValueError:
-            return  # Another thread than the main one trains.
-        _signal.siginterrupt(number, False)
-        self.learn_signal = number
+            self.notes = notes.Notes()
+        self.learn_signal = notes.learn_at_signal(self.learn_signal)
 
     def tell(self):
         """Says what the launcher may use by now."""
-        text = '{"version":%d,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s,"learn_signal":%s%s}\n' % (
-            _VERSION,
+        text = '{"version":1,"kind":"python","pid":%d,"signal":%s,"torch_socket":%s,"learn_signal":%s%s}\n' % (
             os.getpid(),
             "null" if self.signal is None else self.signal,
-            "null" if self.torch_socket is None else _json_string(self.torch_socket),
+            self.torch_socket,
             "null" if self.learn_signal is None else self.learn_signal,
             "" if self.process_group is None else ',"process_group":"%s"' % self.process_group,
         )
-        temporary = self.path("ready.json.tmp")
+        self.replace("ready.json", text)
+
+    def replace(self, name, text):
+        """Writes a file whole: a reader finds the old one or the new one."""
+        temporary = self.path(name + ".tmp")
         _write(temporary, text)
-        os.replace(temporary, self.path("ready.json"))
+        os.replace(temporary, self.path(name))
 
     def listen(self):
         """Finds a signal at which all threads' stacks are appended to stack.txt, also where the interpreter is held."""
-        number = _free_signal() if self.signal is None else self.signal
+        number = free_signal() if self.signal is None else self.signal
         if number is None:
             return
         import faulthandler
@@ -300,52 +282,9 @@ class _Hook:
             self.listen()
 
 
-class _Notes:
-    """Notes at each import what had been changed in the environment, because what a module does may follow from it, and
-    what the import costs."""
-
-    def __init__(self):
-        self.first = dict(os.environ)
-        self.raw = None
-        self.newest = {}
-        self.environments = {}
-        self.seconds = {}
-        """Of this thread's processor time, by module: from the beginning of its import until that of the next one."""
-        self.under_way = []
-        self.last = ""
-        self.then = 0
-
-    def note(self, name):
-        import time
-
-        while self.under_way and not _is_under_way(self.under_way[-1]):
-            self.under_way.pop()
-        now = time.thread_time()
-        # Otherwise the script has done something else since.
-        if self.under_way:
-            costs = self.last if self.last in sys.modules else self.under_way[-1]
-            # Another thread's clock may be behind.
-            self.seconds[costs] = self.seconds.get(costs, 0) + max(0, now - self.then)
-        # Comparing all decoded values at each import would cost too much.
-        raw = os.environ._data
-        if raw != self.raw:
-            self.raw = dict(raw)
-            self.newest = changes(self.first, dict(os.environ))
-        self.environments[name] = self.newest
-        self.under_way.append(name)
-        self.last = name
-        self.then = time.thread_time()
-
-
-def _is_under_way(name):
-    """Whether this module's text runs at the moment."""
-    return getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False)
-
-
 def changes(before, after):
     """The variables that have got another value, or None because they have none any more."""
-    names = set(before) | set(after)
-    return {name: after.get(name) for name in names if before.get(name) != after.get(name)}
+    return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
 
 
 class _Imports:
@@ -398,7 +337,7 @@ class _Imports:
             self._warn(name, error)  # A version that is made otherwise.
 
 
-def _free_signal():
+def free_signal():
     """A real-time signal that nobody in this process handles, ignores or blocks."""
     import _signal
 
@@ -434,18 +373,14 @@ def moved_up(descriptor, preferred):
 
 def load(name):
     """A module of the launcher's: its directory is not on the script's path."""
-    from importlib.util import module_from_spec, spec_from_file_location
+    # What importlib.util has from there, without what it imports for others.
+    from _frozen_importlib import module_from_spec
+    from _frozen_importlib_external import spec_from_file_location
 
     spec = spec_from_file_location(name, os.path.join(os.path.dirname(__file__), name + ".py"))
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def _json_string(text):
-    import json
-
-    return json.dumps(text)
 
 
 def _read(path):

@@ -79,15 +79,17 @@ class TorchHook:
             if hook.trains():
                 hook.process_group = state
                 hook.tell()
-                if state == "joined" and hook.torch_socket is None:
+                if state == "joined" and hook.torch_socket == "null":
                     self.serve()
         except Exception:
             pass
 
     def serve(self):
+        import json
+
         path = self.socket_path()
         _open_torch_server(path)
-        self.hook.torch_socket = path
+        self.hook.torch_socket = json.dumps(path)
         self.hook.tell()
 
     def socket_path(self):

@@ -21,12 +21,16 @@ from _elastic_run_warm_parked import (
     wait_as_worker,
     write_all,
 )
+from _elastic_run_warm_trials import Trials, moved_up
 
 _CONTROL = 3
 """The descriptor to the launcher: lines of JSON in both directions. The next three are the launcher's own streams."""
 
-_OWN_DESCRIPTORS = 800
-"""From where on this process keeps its own descriptors, so that modules find the low ones free."""
+_IMPORT_SECONDS = 20
+"""So long a parked process may import, whatever the worker had needed."""
+
+_SLOWER_THAN_WORKER = 10
+"""And so many times what all imports had cost the worker."""
 
 _LOOK_AGAIN_SECONDS = 1
 """So old may a look at the preloaded files be."""
@@ -73,6 +77,7 @@ class _Helper:
         """Processes that it is to fork."""
         self.hearing = None
         """Of the newest one, until it waits: where it tells of its imports, its pid, its local rank."""
+        self.hear_until = 0
 
     def say(self, **message):
         try:
@@ -89,11 +94,14 @@ class _Helper:
         began = seconds()
         with LowPriority():
             left = self.preload(order)
+        self.pid = os.getpid()
         self.examine()
         self.env = order["env"]
+        self.patience = _IMPORT_SECONDS + _SLOWER_THAN_WORKER * order["seconds"]
         modules = len(sys.modules)
         took = round(seconds() - began, 3)
-        self.say(kind="ready", modules=modules, bytes=private_bytes(), seconds=took, left=left)
+        found = self.imports.found
+        self.say(kind="ready", pid=self.pid, modules=modules, bytes=private_bytes(), seconds=took, left=left, **found)
         return self.wait()
 
     def preload(self, order):
@@ -105,7 +113,7 @@ class _Helper:
 
         _elastic_run_hook.prepare()
         self.names = order["modules"]
-        self.imports = Watched(order, LibraryTest(list(sys.path), script_directory()))
+        self.imports = Watched(order, LibraryTest(list(sys.path), script_directory()), Trials())
         self.files = stamps(self.imports.import_ahead(self.names))
         gc.collect()
         gc.freeze()
@@ -140,17 +148,24 @@ class _Helper:
         self.poll = select.poll()
         self.poll.register(self.control, select.POLLIN)
         while True:
-            for descriptor, _ in self.poll.poll():
+            for descriptor, _ in self.poll.poll(self.poll_milliseconds()):
                 if descriptor == self.control:
                     for order in self.orders():
                         self.obey(order)
                 elif self.hearing is not None and descriptor == self.hearing[0]:
                     self.hear()
-                else:
+                elif descriptor in self.watched:
                     self.poll.unregister(descriptor)
                     self.reap(descriptor)
+            if self.hearing is not None and seconds() > self.hear_until:
+                self.unfit("it imported for more than %d s" % self.patience)
             if self.try_park():
                 return "worker"
+
+    def poll_milliseconds(self):
+        if self.hearing is None:
+            return None
+        return max(0, self.hear_until - seconds()) * 1000 + 1
 
     def obey(self, order):
         if order["kind"] == "start":
@@ -176,6 +191,8 @@ class _Helper:
 
     def reap(self, watched):
         pid = self.watched.pop(watched)
+        if self.hearing is not None and self.hearing[1] == pid:
+            self.hear_rest()
         _, status = os.waitpid(pid, 0)
         os.close(watched)
         pipe = self.parked.pop(pid, None)
@@ -242,6 +259,7 @@ class _Helper:
             self.parked[pid] = its
             self.watched[watched] = pid
             self.hearing = (heard, pid, order["localRank"])
+            self.hear_until = seconds() + self.patience
             self.heard = b""
             for descriptor in (watched, heard):
                 self.poll.register(descriptor, select.POLLIN)
@@ -251,27 +269,42 @@ class _Helper:
         return 0
 
     def hear(self):
-        """What the newest process says of its imports."""
+        """What the newest process says of its imports: a line. What these have forked may keep its end open."""
         heard, pid, local_rank = self.hearing
         part = os.read(heard, 1 << 16)
         self.heard += part
-        if part:
-            return
+        if self.heard.endswith(b"\n"):
+            about = json.loads(self.heard)
+            if about["kind"] == "parked":
+                # The launcher hears of it before anybody can see that the helper listens no more.
+                self.say(pid=pid, localRank=local_rank, **about)
+                self.stop_hearing()
+            else:
+                self.unfit(**about)
+        elif not part:
+            self.unfit("it ended while it imported")
+
+    def hear_rest(self):
+        """It has ended."""
+        os.set_blocking(self.hearing[0], False)
+        try:
+            while self.hearing is not None:
+                self.hear()
+        except BlockingIOError:
+            self.unfit("it ended while it imported")
+
+    def unfit(self, reason, kind="unfit", leaveOut=(), sets=()):
+        """Ends the newest process, with what its imports have started."""
+        _, pid, local_rank = self.hearing
+        self.stop_hearing()
+        try:
+            os.killpg(pid, 9)
+        except ProcessLookupError:
+            pass  # It leads no group yet, and has ended.
+        self.say(kind=kind, pid=pid, localRank=local_rank, reason=reason, leaveOut=leaveOut, sets=sets)
+
+    def stop_hearing(self):
+        heard = self.hearing[0]
         self.hearing = None
         self.poll.unregister(heard)
         os.close(heard)
-        about = {"kind": "unfit", "reason": "it ended while it imported", "leaveOut": [], "sets": []}
-        if self.heard:
-            about = json.loads(self.heard)
-        self.say(pid=pid, localRank=local_rank, **about)
-
-
-def moved_up(descriptor):
-    import fcntl
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    lowest = _OWN_DESCRIPTORS if limit == resource.RLIM_INFINITY else min(_OWN_DESCRIPTORS, limit // 2)
-    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
-    os.close(descriptor)
-    return high

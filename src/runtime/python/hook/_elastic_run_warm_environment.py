@@ -1,7 +1,63 @@
-"""Tells what a module reads of the environment while it is imported."""
+"""The environment in which modules are imported ahead: what they read of it, and what the worker had changed in it."""
 import os
 
-from _elastic_run_warm_learned import LASTING, PLACE
+from _elastic_run_hook import changes
+from _elastic_run_warm_learned import LASTING, PLACE, digest, digests
+
+_COMMON_VALUES = "true false True False TRUE FALSE offline error WARN INFO".split() + [str(n) for n in range(129)]
+
+
+class StandIns:
+    """Gives variables the values that they had in the worker when it imported a module: those that modules had given them
+    which are left out here, and common ones, which are known by their digest. Other values of a script are its own."""
+
+    def __init__(self, sets):
+        self.first = dict(os.environ)
+        self.common = {digest(value): value for value in _COMMON_VALUES}
+        self.before = {}
+        """What variables had before this gave them a value; None: they were not set."""
+        self.values = {}
+        self.know(sets)
+
+    def know(self, sets):
+        """Without its place a module gives a variable the same value: it does not depend on the worker."""
+        self.values.update((one["variable"], one["value"]) for one in sets)
+
+    def put(self, expected):
+        """`expected`: the digests of what had been changed at this import."""
+        for name in [name for name in self.before if expected.get(name) != _digest_of(name)]:
+            self.take_back(name)
+        for name, wanted in expected.items():
+            value = self.values.get(name)
+            if value is None or digest(value) != wanted:
+                value = self.common.get(wanted)
+            if value is not None and _digest_of(name) != wanted:
+                before = value_of(name)
+                os.environ[name] = value
+                self.before[name] = before
+
+    def take_back(self, name):
+        before = self.before.pop(name)
+        if before is not None:
+            os.environ[name] = before
+        else:
+            os.environ.pop(name, None)
+
+    def unlike(self, expected, sets):
+        """A variable that has another value than the worker had at this import; None if there is none."""
+        found = digests(changes(self.first, dict(os.environ)))
+        # What an import has set here is not the script's, also if the list is another node's and says nothing of it.
+        return next((name for name in changes(expected, found) if name in expected or name not in sets), None)
+
+
+def _digest_of(name):
+    return digest(value_of(name))
+
+
+def value_of(name):
+    """Without those who note what is read."""
+    raw = os.environ._data.get(os.environ.encodekey(name))
+    return None if raw is None else os.environ.decodevalue(raw)
 
 
 def noting(watch):
@@ -32,8 +88,8 @@ def noting(watch):
 
         def __setitem__(self, key, value):
             super().__setitem__(key, value)
+            watch.stand_ins.before.pop(key, None)
             if watch.under_way:
-                watch.standing.discard(key)
                 watch.sets[key] = (watch.under_way[-1], value)
 
         def __iter__(self):

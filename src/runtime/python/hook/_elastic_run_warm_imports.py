@@ -1,19 +1,10 @@
 """Imports modules ahead of the workers, and finds those that each worker must import by itself."""
-import fcntl
 import os
 import sys
 
-from _elastic_run_hook import changes
-from _elastic_run_warm_environment import noting
-from _elastic_run_warm_learned import (
-    LASTING,
-    PLACE,
-    digest,
-    digests,
-    is_in_library,
-    library_directories,
-    script_directory,
-)
+from _elastic_run_warm_environment import StandIns, noting, value_of
+from _elastic_run_warm_learned import LASTING, PLACE, is_in_library, library_directories, script_directory
+from _elastic_run_warm_traces import HasTarget, OutlivesFork, TemporaryNames, has_children, is_unnoticed, targets
 
 _NOT_TO_FORK = frozenset(
     """comet_ml cupy grpc jax jaxlib neptune pyspark ray tensorflow tensorrt wandb zmq""".split()
@@ -44,7 +35,11 @@ class Watched:
 
     What a module does is its own, not that of those which import it; but they fall with it."""
 
-    def __init__(self, order, is_library):
+    def __init__(self, order, is_library, trials):
+        self.trials = trials
+        """None: what must be left out is refused, and not found out in forks."""
+        self.found = {"leaveOut": [], "sets": []}
+        """What must be left out, besides what was known."""
         self.left_out = _causes(order["leaveOut"])
         """By module: which one keeps it from being imported ahead, what that one does, and whether a process that is
         not forked any more may import it ahead."""
@@ -55,22 +50,20 @@ class Watched:
         self.blamed = {}
         """What has come to them here."""
         self.place = order["place"]
-        self.stand_ins = {one["variable"]: one["value"] for one in order["sets"]}
-        self.standing = set()
+        self.stand_ins = StandIns(order["sets"])
         self.sets = {}
         self.users = frozenset(order["users"])
         self.changed_from = {one["from"]: one["changed"] for one in order["environments"]}
         self.is_library = is_library
         self.libraries = library_directories()
         self.own = script_directory()
-        self.first = dict(os.environ)
         self.under_way = []
         self.suspicions = []
         """Of what modules under way have made, and may have taken away when they are imported: whose, a test, words."""
         self.begin()
 
     def begin(self):
-        self.descriptors = _targets()
+        self.descriptors = targets()
         self.threads = set(os.listdir("/proc/self/task"))
         self.has_children = False
         self.left = []
@@ -79,7 +72,8 @@ class Watched:
         """From now on this process is not forked: only what others would notice is left out."""
         self.is_alone = True
         self.left_out = _causes(order["leaveOut"])
-        self.stand_ins = {one["variable"]: one["value"] for one in order["sets"]}
+        self.stand_ins.values.clear()
+        self.stand_ins.know(order["sets"])
         self.place = list(order["place"])
         os.environ.update(order["place"])
         self.begin()
@@ -92,6 +86,9 @@ class Watched:
             # A library may look for a module of the user's.
             sys.path.insert(0, own)
         self.run(names)
+        if self.trials is not None:
+            self.trials.end()
+            self.trials = None
         if has_own and own in sys.path:
             # Libraries may have added others.
             sys.path.remove(own)
@@ -115,27 +112,18 @@ class Watched:
         kind = type(os.environ)
         bootstrap._load_unlocked = lambda spec: self.load(spec, usual)
         os.environ.__class__ = noting(self)
-        expected = {}
+        listed = list(self.listed(names))
         try:
-            for index, name in enumerate(names):
-                expected = self.changed_from.get(index, expected)
-                if name in sys.modules or self.cause_of(name) is not None:
-                    continue
-                package = name.partition(".")[0]
-                cause = self.problem_of_package(package)
-                if cause is not None:
-                    self.left.append([index, "it %s" % cause[1]])
-                    continue
-                if not self.is_library(package):
-                    continue
-                self.stand_in(expected)
-                variable = self.unlike(expected)
-                if variable is None:
-                    self.import_one(name)
-                else:
-                    self.left.append([index, "imported after %s was changed" % variable])
+            # Names are in the order in which their imports were complete: each package comes after those that it needs.
+            for _, name, expected in listed:
+                if "." not in name:
+                    self.problem_here(name, expected)
+            for index, name, expected in listed:
+                problem = self.problem_here(name, expected)
+                if problem is not None:
+                    self.left.append([index, problem])
         finally:
-            self.stand_in({})
+            self.stand_ins.put({})
             os.environ.__class__ = kind
             bootstrap._load_unlocked = usual
             if "tempfile" in sys.modules:
@@ -143,10 +131,7 @@ class Watched:
 
     def refusal(self):
         causes = ["%s %s" % cause[:2] for cause in dict.fromkeys(self.blamed.values())]
-        leave_out = [
-            {"module": name, "root": root, "what": what, "alone": alone}
-            for name, (root, what, alone) in self.blamed.items()
-        ]
+        leave_out = [_left(name, cause) for name, cause in self.blamed.items()]
         sets = [
             {"variable": variable, "value": value, "alone": self.cause_of(name)[2]}
             for variable, (name, value) in self.sets.items()
@@ -154,25 +139,60 @@ class Watched:
         ]
         return Refusal("; ".join(causes), leave_out, sets)
 
-    def unlike(self, expected):
-        """A variable that has another value than the worker had at this import; None if there is none."""
-        found = digests(changes(self.first, dict(os.environ)))
-        # What an import has set here is not the script's, also if the list is another node's and says nothing of it.
-        return next((name for name in changes(expected, found) if name in expected or name not in self.sets), None)
+    def listed(self, names):
+        """With the digests of what had been changed in the environment by then."""
+        expected = {}
+        for index, name in enumerate(names):
+            expected = self.changed_from.get(index, expected)
+            yield index, name, expected
 
-    def stand_in(self, expected):
-        """Gives variables the values that modules which are left out had given them in the worker, for as long as they had
-        them there. Without its place such a module gives the same one: it does not depend on the worker."""
-        for name, value in self.stand_ins.items():
-            if expected.get(name) == digest(value):
-                os.environ[name] = value
-                self.standing.add(name)
-            elif name in self.standing:
-                self.standing.remove(name)
-                if name in self.first:
-                    os.environ[name] = self.first[name]
-                else:
-                    del os.environ[name]
+    def problem_here(self, name, expected):
+        """Imports it, unless something is against it that is no cause for others to be left out: then says what."""
+        if name in sys.modules or self.cause_of(name) is not None:
+            return None
+        package = name.partition(".")[0]
+        cause = self.problem_of_package(package)
+        if cause is not None:
+            return "it %s" % cause[1]
+        if not self.is_library(package):
+            return None
+        self.stand_ins.put(expected)
+        variable = self.stand_ins.unlike(expected, self.sets)
+        if variable is not None:
+            return "imported after %s was changed" % variable
+        self.try_import(name)
+        return None
+
+    def try_import(self, name):
+        """In a fork, if there are trials: what must be left out ends it, and is known in the process before it."""
+        trials = self.trials
+        while trials is not None and self.cause_of(name) is None:
+            failure = trials.begin()
+            if failure is None:
+                # The main thread's number is that of its process.
+                self.threads = set(os.listdir("/proc/self/task"))
+                break
+            if failure:
+                self.adopt(failure)
+            elif trials.is_each:
+                self.adopt({"leaveOut": [_left(name, (name, "ends its process", False))], "sets": []})
+                trials.is_each = False
+            else:
+                # One of the imports since has ended it.
+                trials.is_each = True
+        if self.cause_of(name) is not None:
+            return
+        self.import_one(name)
+        if trials is not None and self.blamed:
+            refusal = self.refusal()
+            trials.fail(refusal.leave_out, refusal.sets)
+
+    def adopt(self, failure):
+        """From now on this is left out."""
+        for key, found in failure.items():
+            self.found[key].extend(found)
+        self.left_out.update(_causes(failure["leaveOut"]))
+        self.stand_ins.know(failure["sets"])
 
     def import_one(self, name):
         import importlib
@@ -245,13 +265,9 @@ class Watched:
 
     def read(self, key):
         if self.is_alone and key in LASTING:
-            self.reads[key] = self.value_of(key)
+            self.reads[key] = value_of(key)
         elif key in PLACE:
             self.blame("reads %s" % key, key in LASTING)
-
-    def value_of(self, key):
-        raw = os.environ._data.get(os.environ.encodekey(key))
-        return None if raw is None else os.environ.decodevalue(raw)
 
     def suspect(self, is_so, what, alone=False):
         if self.under_way:
@@ -267,116 +283,35 @@ class Watched:
 
     def look_around(self):
         """What a process must have for itself is no worker's if the helper has made it."""
-        before, self.descriptors = self.descriptors, _targets()
+        before, self.descriptors = self.descriptors, targets()
         for descriptor, target in self.descriptors.items() - before.items():
-            alone = _is_unnoticed(descriptor, target)
+            alone = is_unnoticed(descriptor, target)
             if target not in _HARMLESS_DEVICES and not (alone and self.is_alone):
                 kind = target if target.startswith("/") else "a " + target.partition(":")[0]
-                self.suspect(_HasTarget(descriptor, target), "leaves %s open" % kind, alone)
+                self.suspect(HasTarget(descriptor, target), "leaves %s open" % kind, alone)
         if not self.is_alone:
             for thread in set(os.listdir("/proc/self/task")) - self.threads:
                 self.threads.add(thread)
-                self.suspect(_OutlivesFork(thread), "starts a thread", True)
-        if not self.has_children and _has_children():
+                self.suspect(OutlivesFork(thread), "starts a thread", True)
+        if not self.has_children and has_children():
             # If others start processes as well, that shows once this module is left out.
             self.has_children = True
             self.suspect(self.still_has_children, "starts a process")
         tempfile = sys.modules.get("tempfile")
-        if tempfile is not None and not isinstance(tempfile._name_sequence, _TemporaryNames):
-            tempfile._name_sequence = _TemporaryNames(self)
+        if tempfile is not None and not isinstance(tempfile._name_sequence, TemporaryNames):
+            tempfile._name_sequence = TemporaryNames(self)
 
     def still_has_children(self):
-        self.has_children = _has_children()
+        self.has_children = has_children()
         return self.has_children
 
 
-class _HasTarget:
-    """Whether a descriptor is still open on what it was."""
-
-    def __init__(self, descriptor, target):
-        self.descriptor = descriptor
-        self.target = target
-
-    def __call__(self):
-        return _target(self.descriptor) == self.target
-
-
-class _OutlivesFork:
-    """Whether a thread is there after a fork: those of linear algebra end before it, and come back when they are used."""
-
-    def __init__(self, thread):
-        self.thread = thread
-
-    def __call__(self):
-        path = "/proc/self/task/" + self.thread
-        if os.path.exists(path):
-            pid = os.fork()
-            if pid == 0:
-                os._exit(0)
-            os.waitpid(pid, 0)
-        return os.path.exists(path)
-
-
-class _TemporaryNames:
-    """Gives tempfile the names that it tries, and knows whose they are."""
-
-    def __init__(self, watch):
-        import tempfile
-
-        self.watch = watch
-        self.usual = tempfile._RandomNameSequence()
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        name = next(self.usual)
-        caller = sys._getframe(1)
-        folder = caller.f_locals.get("dir")
-        # mktemp only gives the name away: what is made by it comes later.
-        is_for_later = folder is None or caller.f_code.co_name == "mktemp"
-        self.watch.suspect(lambda: is_for_later or _has_entry(folder, name), "makes a temporary file")
-        return name
-
-
-def _has_entry(folder, name):
-    try:
-        return any(name in os.fsdecode(entry) for entry in os.listdir(folder))
-    except FileNotFoundError:
-        return False
+def _left(name, cause):
+    root, what, alone = cause
+    return {"module": name, "root": root, "what": what, "alone": alone}
 
 
 def _causes(left_out):
     return {one["module"]: (one["root"], one["what"], one["alone"]) for one in left_out}
 
 
-def _is_unnoticed(descriptor, target):
-    """Whether it makes no difference to others that this process has it open: a pipe of its own, a file that it reads."""
-    if not target.startswith("/"):
-        return not target.startswith("socket:")
-    try:
-        is_read_only = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
-    except OSError:
-        return False
-    return is_read_only and not target.startswith("/dev/")
-
-
-def _has_children():
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return True
-    except ChildProcessError:
-        return False
-
-
-def _targets():
-    """What each descriptor is open on."""
-    listed = {int(name): _target(int(name)) for name in os.listdir("/proc/self/fd")}
-    return {descriptor: target for descriptor, target in listed.items() if target is not None}
-
-
-def _target(descriptor):
-    try:
-        return os.readlink("/proc/self/fd/%d" % descriptor)
-    except OSError:
-        return None  # That of the listing itself.

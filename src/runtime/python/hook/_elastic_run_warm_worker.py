@@ -4,13 +4,17 @@ import sys
 
 
 def die_with_parent(parent):
-    import ctypes
-
     PR_SET_PDEATHSIG, SIGKILL = 1, 9
-    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
+    prctl(PR_SET_PDEATHSIG, SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
+
+
+def prctl(option, value):
+    import ctypes
+
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def make_streams():

@@ -107,7 +107,7 @@ def _fingerprint(directory: str, file: str) -> dict[str, Any]:
 
 
 def _files_in(directory: str) -> Iterator[str]:
-    for folder, folders, files in os.walk(directory):
+    for folder, folders, files in os.walk(directory, followlinks=True):
         if folder == directory:
             folders[:] = [name for name in folders if name != _PARTS]
             files = [name for name in files if name != MANIFEST]
@@ -123,5 +123,5 @@ def _sync_file(path: str) -> None:
 
 
 def _sync_directories(directory: str) -> None:
-    for folder, _, _ in os.walk(directory, topdown=False):
+    for folder, _, _ in os.walk(directory, topdown=False, followlinks=True):
         sync_directory(folder)
