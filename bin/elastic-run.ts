@@ -31,6 +31,14 @@ if (
 }
 
 async function start(): Promise<void> {
+	if (mayHaveLostBytes()) {
+		const { refuseLostBytes } = await import("./own-bytes.js");
+		const exitCode = refuseLostBytes(process.argv.slice(2));
+		if (exitCode !== undefined) {
+			process.exitCode = exitCode;
+			return;
+		}
+	}
 	if (process.pid === 1) {
 		const { runBelowReaper } = await import("./below-reaper.js");
 		if (runBelowReaper()) return;
@@ -52,4 +60,10 @@ function refuseUnreadable(error: unknown): void {
 function refuse(message: string, exitCode = 2): void {
 	process.stderr.write(`elastic-run: ${message}\n`);
 	process.exitCode = exitCode;
+}
+
+/** Whether Node may have replaced bytes that are not UTF-8 in what this process was given. */
+function mayHaveLostBytes(): boolean {
+	const variables = Object.entries(process.env).flat();
+	return [...process.argv, ...variables].join().includes("\ufffd");
 }

@@ -143,7 +143,7 @@ function explain(
 	if (!isSilent || runId === undefined || !isStoreAssumed) return error;
 	return new ElasticRunError(
 		"STORE_UNREACHABLE",
-		`no run ${runId} is known on this machine, and no etcd answered at ${store?.endpoints.join(",")}; name the run's etcd with --rdzv-endpoint`,
+		`no run ${runId} runs on this machine, and no etcd answered at ${store?.endpoints.join(",")}; name the run's etcd with --rdzv-endpoint`,
 		{ cause: error },
 	);
 }

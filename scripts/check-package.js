@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const EXPECTED =
-	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\/([a-z_]+\/)*\w+\.py$|dist\/python-hook\/(sitecustomize|_elastic_run_(exceptions|frameworks|hook|torch|warm(_(environment|imports|learned|parked|worker))?))\.py$|dist\/reaper\/reaper\.(py|pl)$|dist\/python-wheel\/elastic_run-[^/]+-py3-none-any\.whl$|(docs|examples)\/[^_]|scripts\/find-etcd\.js$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
+	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\/([a-z_]+\/)*\w+\.py$|dist\/python-hook\/(sitecustomize|_elastic_run_(exceptions|frameworks|hook|notes|torch|warm(_(environment|imports|learned|parked|traces|trials|worker))?))\.py$|dist\/reaper\/reaper\.(py|pl)$|dist\/python-wheel\/elastic_run-[^/]+-py3-none-any\.whl$|(docs|examples)\/[^_]|scripts\/find-etcd\.js$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
 	"dist/launcher/execa.js",
@@ -25,17 +25,21 @@ const NEEDED = [
 	"dist/cjs/checkpoint/index.js",
 	"dist/cjs/runtime/hook.js",
 	"dist/python/elastic_run/__init__.py",
+	"dist/python/elastic_run/integrations/lightning.py",
+	"dist/python/elastic_run/integrations/transformers.py",
 	"dist/python-hook/sitecustomize.py",
 	"dist/python-hook/_elastic_run_exceptions.py",
 	"dist/python-hook/_elastic_run_frameworks.py",
 	"dist/python-hook/_elastic_run_hook.py",
+	"dist/python-hook/_elastic_run_notes.py",
 	"dist/python-hook/_elastic_run_torch.py",
 	"dist/python-hook/_elastic_run_warm.py",
 	"dist/python-hook/_elastic_run_warm_environment.py",
 	"dist/python-hook/_elastic_run_warm_imports.py",
 	"dist/python-hook/_elastic_run_warm_learned.py",
 	"dist/python-hook/_elastic_run_warm_parked.py",
-	"dist/python-hook/_elastic_run_warm_parked.py",
+	"dist/python-hook/_elastic_run_warm_traces.py",
+	"dist/python-hook/_elastic_run_warm_trials.py",
 	"dist/python-hook/_elastic_run_warm_worker.py",
 	"dist/reaper/reaper.py",
 	"dist/reaper/reaper.pl",

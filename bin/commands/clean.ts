@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { alignColumns } from "../../src/base/table.js";
-import { formatDuration } from "../../src/base/units.js";
+import { formatCount, formatDuration } from "../../src/base/units.js";
 import { onOff, optionsOf, parseDuration } from "../../src/config/index.js";
 import { plainMessage } from "../../src/logs/index.js";
 import { type CleanReport, clean } from "../../src/operate/index.js";
@@ -58,14 +58,20 @@ async function listOrRemove(asked: AskedCommand): Promise<number> {
 }
 
 function inWords(
-	{ items, younger }: CleanReport,
+	{ items, younger, logs }: CleanReport,
 	typedAge: string,
 	wallTime: number,
 ): string {
 	if (items.length === 0) {
-		return younger === 0
+		const rest = [
+			...(younger > 0 ? [`${younger} younger (see --older-than)`] : []),
+			...(logs > 0
+				? [`${formatCount(logs, "temporary log")} (see --logs)`]
+				: []),
+		];
+		return rest.length === 0
 			? "nothing is left over\n"
-			: `nothing older than ${typedAge}; ${younger} younger (see --older-than)\n`;
+			: `${younger > 0 ? `nothing older than ${typedAge};` : "nothing is left over but"} ${rest.join(", ")}\n`;
 	}
 	const rows = items.map(({ kind, name, why, since, removed, problem }) => [
 		kind,

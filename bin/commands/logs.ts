@@ -68,7 +68,9 @@ async function show(asked: AskedCommand): Promise<number> {
 	if (logs === undefined) {
 		const where = isOnly ? named.logDir : "this machine";
 		throw new NotFound(
-			`${where} has no logs ${runId === undefined ? "of any run" : `of run ${runId}`}; name the --log-dir that it was started with`,
+			runId === undefined
+				? `${where} has no logs of any run; name the --log-dir that it was started with`
+				: `${where} has no logs of run ${runId}: no round of it has begun here, or it was started with another --log-dir: name that`,
 		);
 	}
 	const follows = flags.value(FLAGS.follow);
@@ -90,6 +92,9 @@ async function show(asked: AskedCommand): Promise<number> {
 			out.write(isJson ? plainJson(line) : lineInWords(line, look)),
 	});
 	await out.flush();
+	if (!shown.hasRound && !isJson) {
+		say(`no round of run ${logs.runId} has begun here: no worker has a log`);
+	}
 	if (shown.filesWithoutTimes > 0 && !isJson) {
 		const what =
 			age === undefined

@@ -1,5 +1,6 @@
 import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
+import { formatCount } from "../../src/base/units.js";
 import { onOff, optionsOf } from "../../src/config/index.js";
 import { findKnownRun, findKnownRuns } from "../../src/operate/index.js";
 import {
@@ -70,7 +71,7 @@ async function showRuns({
 	const found = known.filter((run) => !hidden.includes(run));
 	if (hidden.length > 0 && !isJson) {
 		say(
-			`${hidden.length} more runs that ended within a week are not shown: name one, or see --output json`,
+			`not shown: ${formatCount(hidden.length, "more run")} that ended within a week; name one, or see --output json`,
 		);
 	}
 	printResult(isJson, { version: 1, runs: known.map(inShort) }, () =>

@@ -23,6 +23,10 @@ export interface StoreCredentials {
 				readonly key?: Buffer;
 		  }
 		| undefined;
+	/** Where these are renewed while a run goes on, by absolute path. */
+	readonly files?: Partial<
+		Record<"password" | "ca" | "cert" | "key", string | undefined>
+	>;
 }
 
 /** Where the run's shared state is stored. */
@@ -120,8 +124,8 @@ export interface AgentConfig extends StoreConfig {
 	readonly pythonPath: string | undefined;
 	/** Whether workers get a directory for the launcher's hook. */
 	readonly hasHook: boolean;
-	/** Whether restarted workers may be forked from a process that has their imports, or started ahead. */
-	readonly warm: "auto" | "off";
+	/** Whether restarted workers may be forked with their imports, or started ahead; frugal: where that saves much. */
+	readonly warm: "auto" | "frugal" | "off";
 	/** Put first on the PYTHONPATH of workers; undefined if they are not Python, or there is no hook. */
 	readonly pythonHook: string | undefined;
 	readonly minNodes: number;
@@ -140,6 +144,10 @@ export interface AgentConfig extends StoreConfig {
 	/** Undefined: the agents do not host the store. */
 	readonly meeting: MeetingConfig | undefined;
 	readonly rendezvous: RendezvousConfig;
+	/** Where it listens for the other agents, 0: at any free port; undefined: agents have no links. */
+	readonly linkPort: number | undefined;
+	/** How long a round goes on while the store is away, in milliseconds; 0: it does not. */
+	readonly rideOutMs: number;
 	/** The wanted position of this node in the order of ranks, from 0. */
 	readonly nodeRank: number | undefined;
 	/** Undefined: determined at the start from the route to the store. */
@@ -172,6 +180,8 @@ export interface AgentConfig extends StoreConfig {
 	readonly deadlineMs: number | undefined;
 	/** Undefined: a fresh temporary directory. */
 	readonly logDir: string | undefined;
+	/** So many earlier starts of the run keep their logs there; undefined: all. */
+	readonly keepLogs: number | undefined;
 	/** One entry per local rank. A stream that is shown (tee) is redirected as well. */
 	readonly redirects: readonly StreamSelection[];
 	readonly tee: readonly StreamSelection[];

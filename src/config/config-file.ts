@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -87,6 +88,9 @@ export async function readConfigFile(
 	if ("problem" in read) {
 		const name = namedBy === undefined ? file : `${namedBy} ${file}`;
 		return refused(`${name}: ${read.problem}`);
+	}
+	if (!isUtf8(read.content)) {
+		return refused(`${file}: it is not UTF-8; save it in UTF-8`);
 	}
 	const content = await parseYaml(read.content.toString("utf8"));
 	if ("problems" in content) {

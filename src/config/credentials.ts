@@ -39,9 +39,17 @@ export async function resolveCredentials(
 		...(cert === undefined ? {} : { cert }),
 		...(key === undefined ? {} : { key }),
 	};
+	const pathOf = (file: string | undefined) => file && resolve(cwd, file);
+	const files = {
+		password: pathOf(conf.passwordFile),
+		ca: pathOf(conf.caCert),
+		cert: pathOf(conf.cert),
+		key: pathOf(conf.key),
+	};
 	return {
 		...(login === undefined ? {} : { login }),
 		...(isHttps ? { tls } : {}),
+		...(Object.values(files).some(Boolean) && { files }),
 	};
 }
 

@@ -10,13 +10,13 @@ import {
 	constants,
 	devNull,
 	hostname,
-	networkInterfaces,
 	tmpdir,
 	userInfo,
 } from "node:os";
 import { basename, resolve } from "node:path";
 import { isatty } from "node:tty";
 import { ElasticRunError, messageOf } from "../base/errors.js";
+import { externalAddresses } from "./local-address.js";
 import type { Environment } from "./settings.js";
 
 /** What resolving a configuration needs to know about the machine and this process. */
@@ -83,17 +83,6 @@ function currentUserName(): string {
 	} catch {
 		return `uid-${process.getuid?.() ?? "unknown"}`;
 	}
-}
-
-/** Link-local IPv6 addresses (scope id above 0) mean nothing on other machines. */
-export function externalAddresses(): string[] {
-	const all = Object.values(networkInterfaces())
-		.flatMap((addresses) => addresses ?? [])
-		.filter(({ internal }) => !internal);
-	return [
-		...all.filter(({ family }) => family === "IPv4"),
-		...all.filter((entry) => entry.family === "IPv6" && entry.scopeid === 0),
-	].map(({ address }) => address);
 }
 
 /** The bits of a descriptor's flags that tell whether it is open for reading, writing, or both. */

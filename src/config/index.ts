@@ -15,13 +15,13 @@ export {
 	settingsFromEnvironment,
 } from "./environment.js";
 export { mergeSettings } from "./exclusions.js";
-export {
-	externalAddresses,
-	type Host,
-	isStdinGiven,
-	systemHost,
-} from "./host.js";
+export { type Host, isStdinGiven, systemHost } from "./host.js";
 export { type LaunchConfig, resolveLaunchConfig } from "./launch-config.js";
+export {
+	detectLocalAddress,
+	externalAddresses,
+	glooInterface,
+} from "./local-address.js";
 export { type Option, onOff, optionsOf } from "./option.js";
 export { ALL_OPTIONS, COMMON_OPTIONS, OPTIONS } from "./options.js";
 export {
@@ -59,7 +59,6 @@ export {
 } from "./resolve.js";
 export { nodeHook, pythonLibrary, pythonWheel } from "./resolve-command.js";
 export {
-	chooseLocalAddress,
 	digestFile,
 	hideSecret,
 	identifyCommand,

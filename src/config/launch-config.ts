@@ -69,6 +69,8 @@ export interface LaunchConfig {
 		| string
 		| Readonly<Record<string, string | number>>
 		| undefined;
+	readonly rideOut?: Duration | undefined;
+	readonly links?: "auto" | "off" | undefined;
 	readonly masterAddr?: string | undefined;
 	readonly masterPort?: number | string | undefined;
 	readonly nodeRank?: number | string | undefined;
@@ -128,6 +130,7 @@ export interface LaunchConfig {
 	readonly deadline?: Duration | undefined;
 
 	readonly logDir?: string | undefined;
+	readonly keepLogs?: number | undefined;
 	readonly redirects?: StreamChoice | undefined;
 	readonly tee?: StreamChoice | undefined;
 	readonly logPrefix?: string | undefined;

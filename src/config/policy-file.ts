@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { accessProblem, FILE_PROBLEMS } from "../base/access-problem.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
@@ -56,7 +57,7 @@ async function importPolicy(
 		return problem(`${file}: ${FILE_PROBLEMS[unreadable]}`);
 	}
 	try {
-		const module: unknown = await import(pathToFileURL(path).href);
+		const module = await importFile(path, cwd);
 		return asPolicy(
 			instantiate(defaultExport(module)),
 			`the default export of ${file}`,
@@ -64,6 +65,33 @@ async function importPolicy(
 	} catch (error) {
 		return problem(`${file}: ${importProblem(error, path)}`);
 	}
+}
+
+/** TypeScript is read by the project's own tsx, else by Node itself. */
+async function importFile(path: string, cwd: string): Promise<unknown> {
+	const tsx = TYPESCRIPT.test(path) ? findTsx(path, cwd) : undefined;
+	if (tsx === undefined) return import(pathToFileURL(path).href);
+	return tsx.require(path, path);
+}
+
+const TYPESCRIPT = /\.[cm]?ts$/;
+
+/** `tsx/cjs/api`: unlike its ES twin it starts no thread, and CommonJS finds it from another folder. */
+interface Tsx {
+	require(path: string, from: string): unknown;
+}
+
+/** Undefined if the project has none. */
+function findTsx(path: string, cwd: string): Tsx | undefined {
+	for (const directory of [dirname(path), cwd]) {
+		const load = createRequire(join(directory, "noop.js"));
+		try {
+			return load("tsx/cjs/api");
+		} catch {
+			// Not installed for this directory.
+		}
+	}
+	return undefined;
 }
 
 /** The value as a policy, or what it lacks. `what` names it in the message. */
@@ -114,8 +142,11 @@ function instantiate(value: unknown): unknown {
 
 function importProblem(error: unknown, path: string): string {
 	const isUnknown = systemErrorCode(error) === "ERR_UNKNOWN_FILE_EXTENSION";
-	if (isUnknown && /\.[cm]?ts$/.test(path)) {
-		return `Node ${process.versions.node} does not read TypeScript; compile it, or use Node >= 22.18`;
+	if (isUnknown && TYPESCRIPT.test(path)) {
+		return `it needs the package tsx on Node ${process.versions.node}: npm install --save-dev tsx (Node >= 22.18 reads it directly)`;
 	}
-	return `cannot be loaded: ${messageOf(error).split("\n")[0]}`;
+	// A compiler says in its second line what is wrong.
+	const [first = "", second = ""] = messageOf(error).split("\n");
+	const words = first.endsWith(":") ? `${first} ${second}` : first;
+	return `cannot be loaded: ${words}`;
 }

@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 import { accessProblem } from "../base/access-problem.js";
 import type { ElasticRunErrorCode } from "../base/errors.js";
 import { packageFile, packageVersion } from "../base/package-files.js";
-import type { WorkerCommand } from "./agent-config.js";
+import type { AgentConfig, WorkerCommand } from "./agent-config.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
 import type { Environment, SettingReader } from "./settings.js";
@@ -270,12 +270,12 @@ async function findPython(request: CommandRequest): Promise<string> {
 
 async function checkDirectory(cwd: string): Promise<void> {
 	const found = await stat(cwd).catch(() => undefined);
-	if (!found?.isDirectory()) {
-		throw new Refusal(
-			"USAGE",
-			`working directory ${cwd} is not there; create it`,
-		);
-	}
+	if (found?.isDirectory()) return;
+	// What Node makes of bytes that are not UTF-8.
+	const why = cwd.includes("\ufffd")
+		? "has a name that is not UTF-8; rename it, or start from another one"
+		: "is not there; create it";
+	throw new Refusal("USAGE", `working directory ${cwd} ${why}`);
 }
 
 function checkArguments(args: readonly string[]): void {
@@ -330,6 +330,15 @@ export function pythonPaths(reader: SettingReader, script = "") {
 		// Also for commands that are not Python by their name.
 		pythonHook: hasHook && isMaybe ? pythonHook() : undefined,
 	};
+}
+
+/** By default only what Python itself runs may start warm: other programs have no imports to be spared. */
+export function warmStarts(
+	reader: SettingReader,
+	script = "",
+): AgentConfig["warm"] {
+	const isOurs = reader.value(OPTIONS.module) || isPython(script);
+	return reader.given(OPTIONS.warm) ?? (isOurs ? "frugal" : "off");
 }
 
 /** Whether a script or command, as typed, may be Python or start it, as a shell script or `uv run` does. */

@@ -6,7 +6,7 @@ import type { RunCommand } from "../model/index.js";
 import type { AgentConfig } from "./agent-config.js";
 import type { Host } from "./host.js";
 import { OPTIONS } from "./options.js";
-import { isLoopback, LOOPBACK } from "./parse/endpoints.js";
+import { LOOPBACK } from "./parse/endpoints.js";
 import type { NodeRange } from "./parse/nodes.js";
 import type { Environment, SettingReader } from "./settings.js";
 
@@ -85,35 +85,6 @@ export function deriveRunId(source: RunIdSource): string {
 /** The host name, made a valid name. */
 export function deriveNodeId(hostName: string): string {
 	return toName(hostName, LONGEST_NAME);
-}
-
-/** The addresses among which `chooseLocalAddress` chooses. */
-interface Routes {
-	/** The local address from which packets to an endpoint leave; undefined if none was found. */
-	readonly toStore: string | undefined;
-	/** Addresses by which other machines may reach this one, in the system's order. */
-	readonly external: readonly string[];
-}
-
-/**
- * The address to give to other nodes. It never derives from the host's name, which may mean a loopback address here and
- * nothing elsewhere.
- * @param isStoreLocal whether the store's address, as written, is a loopback address: then all nodes are on this machine
- */
-export function chooseLocalAddress(
-	isStoreLocal: boolean,
-	{ toStore, external }: Routes,
-): string {
-	if (isStoreLocal) return LOOPBACK;
-	const usable = toStore !== undefined && !isUnreachable(toStore);
-	return usable ? toStore : (external[0] ?? LOOPBACK);
-}
-
-/** Loopback and link-local addresses mean nothing on other machines. A name in /etc/hosts may lead to one. */
-function isUnreachable(address: string): boolean {
-	return (
-		isLoopback(address) || /^(169\.254\.|fe[89ab][0-9a-f]:)/i.test(address)
-	);
 }
 
 /** Replaces every invalid character by a dash. */

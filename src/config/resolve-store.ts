@@ -47,7 +47,11 @@ export async function resolveRendezvous(
 		}
 	}
 	const nodeRank = reader.given(OPTIONS.nodeRank);
-	return { minNodes, maxNodes, ...store, nodeRank, rendezvous };
+	const isLinked = reader.value(OPTIONS.links) === "auto" && maxNodes > 1;
+	const linkPort = isLinked ? (conf.linkPort ?? 0) : undefined;
+	const rideOutMs = isLinked ? reader.value(OPTIONS.rideOut) : 0;
+	const links = { linkPort, rideOutMs };
+	return { minNodes, maxNodes, ...store, nodeRank, rendezvous, ...links };
 }
 
 function checkTimeOuts(
@@ -239,9 +243,10 @@ function resolveBackend(
 			meeting: undefined,
 		};
 	}
-	const endpoints = given ?? [master ?? `${MEETING_HOST}:${MEETING_PORT}`];
-	refuseEndpoints(reader, endpoints);
 	const byRank = backend === "static" || isMaster;
+	const named = given ?? [master ?? `${MEETING_HOST}:${MEETING_PORT}`];
+	const endpoints = byRank ? named.map(besideWorkers) : named;
+	refuseEndpoints(reader, endpoints);
 	const isHost = conf.isHost ?? (byRank ? isFirst(reader) : undefined);
 	return { backend: "etcd", endpoints, meeting: { isHost } };
 }
@@ -252,6 +257,12 @@ export function givenBackend(reader: SettingReader): Backend | undefined {
 	const isGiven = reader.textOf(rdzvBackend) !== undefined;
 	const isStatic = !isGiven && isTorchruns(reader.placeOf(rdzvEndpoint));
 	return isStatic ? "static" : reader.given(rdzvBackend);
+}
+
+/** The port of a master is the workers' own: a script may meet there. etcd takes the two after it, or before it. */
+function besideWorkers(endpoint: string): string {
+	const { host, port } = addressOf(endpoint);
+	return endpointOf(host, port < LARGEST_MEETING_PORT ? port + 1 : port - 2);
 }
 
 function masterEndpoint(reader: SettingReader): string | undefined {

@@ -215,6 +215,7 @@ export async function resolveLogs(
 	const shown = selectStreams(teeMap, workers.nprocPerNode);
 	return {
 		logDir: isDiscarded ? undefined : await resolveLogDir(reader, workers.cwd),
+		keepLogs: keptLogs(reader),
 		redirects: redirectWhatIsShown(
 			selectStreams(redirectMap, workers.nprocPerNode),
 			shown,
@@ -245,6 +246,14 @@ function checkRanks(
 			? "1 worker; use 0"
 			: `${nprocPerNode} workers; use 0 to ${nprocPerNode - 1}`;
 	reader.refuse(option, `there is no local rank ${absent} with ${words}`);
+}
+
+function keptLogs(reader: SettingReader): number | undefined {
+	const kept = reader.given(OPTIONS.keepLogs);
+	if (kept !== undefined && reader.textOf(OPTIONS.logDir) === undefined) {
+		reader.refuse(OPTIONS.keepLogs, "needs --log-dir; give both");
+	}
+	return kept;
 }
 
 async function resolveLogDir(

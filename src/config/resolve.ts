@@ -4,10 +4,12 @@ import type { AgentConfig, WorkerCommand } from "./agent-config.js";
 import type { LoginVariables } from "./environment.js";
 import { channelBase, type Host } from "./host.js";
 import { OPTIONS } from "./options.js";
+import { checkPlacement } from "./placement.js";
 import {
 	type CommandProblem,
 	pythonPaths,
 	resolveCommand,
+	warmStarts,
 } from "./resolve-command.js";
 import { resolveIdentity } from "./resolve-identity.js";
 import {
@@ -109,13 +111,15 @@ export async function checkSettings(
 	const reader = new SettingReader(request.settings, report, request.nameOf);
 	const warn = (message: string) => warnings.push(message);
 	const rendezvous = await resolveRendezvous(reader, request, warn);
+	const { environment } = request;
+	checkPlacement(reader, environment, rendezvous.maxNodes, warn);
 	const nprocPerNode = await resolveWorkerCount(reader, request, host);
 	const policy = await resolvePolicy(reader, request, warn);
 	const partial = {
-		environment: request.environment,
+		environment,
 		...pythonPaths(reader, request.script),
 		hasHook: !reader.value(OPTIONS.noHook),
-		warm: reader.value(OPTIONS.warm),
+		warm: warmStarts(reader, request.script),
 		virtualLocalRank: virtualLocalRank(reader, nprocPerNode, request),
 		...rendezvous,
 		nprocPerNode,

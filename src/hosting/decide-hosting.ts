@@ -65,7 +65,7 @@ export function decideHosting(facts: HostingFacts): Hosting {
 	}
 	if (isHost === undefined) return { kind: "join" };
 	if (places.length === 1) {
-		return { kind: "host", member: 0, listen: everyAddress([], facts) };
+		return { kind: "host", member: 0, listen: everyAddress(facts) };
 	}
 	return refuse(
 		`is_host=true, and none of ${names} is this machine; give the address of its endpoint as --local-addr`,
@@ -106,17 +106,15 @@ function listenOn(
 	facts: HostingFacts,
 ): readonly string[] {
 	const { host = "", addresses = [] } = place ?? {};
-	const local = addresses.filter((address) => isLoopback(address));
-	if (isLoopback(host)) return usable(local);
+	if (isLoopback(host)) return usable(addresses.filter(isLoopback));
 	const own = addresses.filter((address) => facts.external.includes(address));
-	return own.length > 0 ? usable(own) : everyAddress(local, facts);
+	return own.length > 0 ? usable(own) : everyAddress(facts);
 }
 
-function everyAddress(
-	local: readonly string[],
-	{ external }: HostingFacts,
-): readonly string[] {
-	return usable([...(local.length > 0 ? local : ["127.0.0.1"]), ...external]);
+/** Those too that come with a network that is not up yet. */
+function everyAddress({ external }: HostingFacts): readonly string[] {
+	const isSix = external.length > 0 && !external.some((own) => isIPv4(own));
+	return [isSix ? "::" : "0.0.0.0"];
 }
 
 /** IPv6 may be off although its addresses can be looked up. */

@@ -53,7 +53,7 @@ export function judgeAnswerer(
 }
 
 /** Says that another process has the port, and what to do. */
-function takenWords(endpoint: string, who: string): string {
+export function takenWords(endpoint: string, who: string): string {
 	const { port } = addressOf(endpoint);
 	return `${endpoint} is taken by ${who}; give another port in --rdzv-endpoint, on every node (on that machine, ss -ltnp 'sport = :${port}' shows the process)`;
 }
@@ -118,10 +118,14 @@ export interface FindOptions extends OtherRunOptions {
 /**
  * Waits until the etcd of this run answers at one of the endpoints, so that an agent never writes into another one. While
  * another run has an endpoint, it waits for that run's end.
+ * @param isOver asked while nothing answers: whether this agent waits no longer
  * @throws ElasticRunError USAGE if an endpoint belongs to another etcd; RENDEZVOUS_FAILED if another run has it for too
  * long; STORE_UNREACHABLE if none answers in time
  */
-export async function findMeeting(options: FindOptions): Promise<void> {
+export async function findMeeting(
+	options: FindOptions,
+	isOver: () => Promise<boolean> = async () => false,
+): Promise<void> {
 	const { config, clock, random, log, isAborted } = options;
 	const other = new OtherRun(options);
 	const say = (words: string) => log.warn(words);
@@ -134,6 +138,7 @@ export async function findMeeting(options: FindOptions): Promise<void> {
 		if (foreign) throw new ElasticRunError("USAGE", foreign);
 		const passing = wordsOf(found, "passing");
 		if (passing || found.some(({ kind }) => kind === "ours")) return passing;
+		if (await isOver()) return "";
 		throw new ElasticRunError(
 			"STORE_UNREACHABLE",
 			`the etcd of the run cannot be reached: ${wordsOf(found, "awaited")}`,

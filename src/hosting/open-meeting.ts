@@ -17,11 +17,13 @@ import type { KeeperSettings } from "./etcd-arguments.js";
 import { findEtcd } from "./find-etcd.js";
 import { Gateway } from "./gateway.js";
 import { KEEPER_EXIT, type KeeperEnd } from "./keeper.js";
+import { listenerAt } from "./listener.js";
 import {
 	type FindOptions,
 	findMeeting,
 	judgeAnswerer,
 	OtherRun,
+	takenWords,
 } from "./meeting.js";
 
 const LOOK_EVERY_MS = 200;
@@ -47,6 +49,9 @@ export interface HostedMeeting {
 	close(): void;
 }
 
+/** The member of the run's etcd that this agent hosts. */
+type OwnPart = Pick<KeeperSettings, "places" | "member" | "listen">;
+
 /**
  * Starts the etcd where the run meets, or this host's member of it, if this agent must. Undefined if another agent does.
  * @throws ElasticRunError USAGE if it cannot be hosted here
@@ -54,22 +59,42 @@ export interface HostedMeeting {
 export async function openMeeting(
 	options: MeetingOptions,
 ): Promise<HostedMeeting | undefined> {
-	const { config, clock, log } = options;
+	const { config, log } = options;
+	let part = await ownPart(options);
+	if (part === undefined) {
+		log.info(
+			`meeting at ${config.endpoints.join(", ")}: another node hosts it`,
+		);
+		// A name or an address may become this machine's while nothing answers there.
+		await findMeeting(options, async () => {
+			part = await ownPart(options);
+			return part !== undefined;
+		});
+	}
+	return part && host(part, options);
+}
+
+/** @throws ElasticRunError USAGE if it cannot be hosted here */
+async function ownPart({
+	config,
+	clock,
+}: MeetingOptions): Promise<OwnPart | undefined> {
 	const facts = await readHostingFacts(config, clock);
 	const hosting = decideHosting(facts);
 	if (hosting.kind === "refuse") {
 		throw refusal(`--rdzv-endpoint: ${hosting.words}`);
 	}
-	if (hosting.kind === "join") {
-		log.info(
-			`meeting at ${config.endpoints.join(", ")}: another node hosts it`,
-		);
-		await findMeeting(options);
-		return undefined;
-	}
-	const { environment, runId, rendezvous } = config;
+	if (hosting.kind === "join") return undefined;
 	const { member, listen } = hosting;
 	const places = facts.places.map(({ host, port }) => ({ host, port }));
+	return { places, member, listen };
+}
+
+async function host(
+	{ places, member, listen }: OwnPart,
+	options: MeetingOptions,
+): Promise<HostedMeeting> {
+	const { environment, runId, rendezvous } = options.config;
 	const [program, setpriv] = await Promise.all([
 		findEtcd(environment),
 		findSetpriv(environment.PATH),
@@ -78,13 +103,13 @@ export async function openMeeting(
 	const place = { host: listen[0] ?? "", port: places[member]?.port ?? 0 };
 	const directory = meetingDirectory(base, { runId, ...place });
 	const idleMs = Math.max(rendezvous.joinTimeoutMs, SHORTEST_IDLE_MS);
-	const host = new Host(
+	const hosted = new Host(
 		{ program, setpriv, runId, directory, places, member, listen, idleMs },
 		options,
 	);
-	await host.start();
+	await hosted.start();
 	if (places.length > 1) await findMeeting(options);
-	return host;
+	return hosted;
 }
 
 class Host implements HostedMeeting {
@@ -132,6 +157,7 @@ class Host implements HostedMeeting {
 				const words = `etcd cannot be hosted at ${endpoint}: ${judged.words}`;
 				if (clock.now() - freeAt >= START_WITHIN_MS) throw refusal(words);
 				if (answerer.kind === "mute" && this.isUnkept && words !== told) {
+					this.refuseSilentStranger();
 					log.warn(`${words}; waiting up to ${START_WITHIN_MS / 1_000} s`);
 					told = words;
 				}
@@ -159,6 +185,14 @@ class Host implements HostedMeeting {
 		const { listen, places, member } = this.settings;
 		const { port = 0 } = places[member] ?? {};
 		return new Gateway({ host: listen[0] ?? "", port });
+	}
+
+	/** A program that listens and says nothing; an etcd may only be starting. */
+	private refuseSilentStranger(): void {
+		const { places, member } = this.settings;
+		const listener = listenerAt(places[member]?.port ?? 0);
+		if (listener === undefined || listener.isEtcd) return;
+		throw refusal(takenWords(this.endpoint, listener.words));
 	}
 
 	/** Whether this agent has no running keeper; another agent may have one. */
@@ -203,7 +237,7 @@ class Host implements HostedMeeting {
 		const words = end !== undefined && "words" in end ? end.words : "";
 		const taken =
 			end?.kind === "taken"
-				? "another process has this port or the next one, which etcd needs too; give another port in --rdzv-endpoint, on every node\n"
+				? "another process has this port or the next one, which etcd needs too; give another port on every node, in --rdzv-endpoint, or in --master-port: etcd takes the two after that\n"
 				: "";
 		return refusal(
 			`etcd cannot be hosted at ${this.endpoint}: ${taken}${words}`,

@@ -48,7 +48,7 @@ export interface Metric {
 	readonly samples: (sources: MetricSources) => readonly Sample[];
 }
 
-const RUN_PHASES: readonly RunPhase[] = [
+export const RUN_PHASES: readonly RunPhase[] = [
 	"forming",
 	"running",
 	"leaving",
@@ -111,6 +111,20 @@ const OWN: readonly Metric[] = [
 		labels: [],
 		samples: ({ node, wallTime }) =>
 			alone(Math.max(0, wallTime - node.eventAt) / 1000),
+	},
+	{
+		name: "elastic_run_links_heard",
+		type: "gauge",
+		help: "Nodes that this one hears by its links",
+		labels: [],
+		samples: ({ node }) => alone(node.links?.heard.length),
+	},
+	{
+		name: "elastic_run_links_suspected",
+		type: "gauge",
+		help: "Nodes that this one was linked with and does not hear",
+		labels: [],
+		samples: ({ node }) => alone(node.links?.suspected.length),
 	},
 	{
 		name: "elastic_run_round",
@@ -225,6 +239,17 @@ const STEP_METRICS: readonly Metric[] = [
 			]),
 	},
 	{
+		name: "elastic_run_behind_seconds",
+		type: "gauge",
+		help: "How long each rank of the run that is behind has made no step, while others of its role do",
+		labels: ["rank", "node"],
+		samples: ({ run }) =>
+			(run?.behind ?? []).map(({ rank, node, seconds }) => [
+				{ rank: String(rank), node },
+				seconds,
+			]),
+	},
+	{
 		name: "elastic_run_steps_per_second",
 		type: "gauge",
 		help: "The rate of steps of each of this node's workers",
@@ -295,7 +320,7 @@ const LEDGER_METRICS: readonly Metric[] = [
 	},
 ];
 
-/** Metrics of warm starts; none without `--warm auto`. */
+/** Metrics of warm starts; none without warm starts. */
 const START_METRICS: readonly Metric[] = [
 	{
 		name: "elastic_run_warm_saved_seconds",

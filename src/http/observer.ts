@@ -12,6 +12,7 @@ import {
 	describeHistory,
 	describeRun,
 	type Goodput,
+	lastFailureOf,
 	type NodeDocument,
 	type NodeNow,
 	type RunDocument,
@@ -130,7 +131,7 @@ export class Observer {
 	async status(): Promise<StatusDocument> {
 		const reading = await this.read();
 		const { clock, config } = this.options;
-		const { phase, since, waitsFor, ...node } = this.options.node();
+		const { phase, since, waitsFor, links, ...node } = this.options.node();
 		const workers = await this.withLines(node.workers);
 		const at = clock.wallTime();
 		const { run, history, problem } = reading;
@@ -144,8 +145,9 @@ export class Observer {
 			node: {
 				nodeId: this.name.nodeId,
 				pid: process.pid,
-				...{ phase, since, waitsFor, workers },
+				...{ phase, since, waitsFor, workers, links },
 			},
+			...this.failedLines(run),
 			history: history ? { ...history, place } : null,
 			timeline: timelineOf(run, history) ?? null,
 			ledger: reading.goodput?.ledger ?? null,
@@ -188,6 +190,14 @@ export class Observer {
 		} catch (error) {
 			return nothing(messageOf(error));
 		}
+	}
+
+	private failedLines(
+		run: RunDocument | undefined,
+	): Pick<StatusDocument, "failedLines"> {
+		const root = lastFailureOf(run);
+		if (root === undefined || root.nodeId !== this.name.nodeId) return {};
+		return { failedLines: this.lines.inRound(root.localRank, root.round) };
 	}
 
 	private async withLines(

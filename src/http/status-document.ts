@@ -18,6 +18,8 @@ export interface StatusDocument {
 	/** As `elastic-run status --output json`; null before this agent has joined its run. */
 	readonly run: PlacedRun | null;
 	readonly node: NodeDocument;
+	/** The end of the output of the worker that failed last; absent if none did, or not on this node. */
+	readonly failedLines?: readonly string[];
 	/** As `elastic-run history --output json`; null before this agent has joined its run. */
 	readonly history: PlacedHistory | null;
 	/** The run over time, by node; null before this agent has joined its run. */

@@ -18,23 +18,36 @@ interface Tail {
 	readonly lines: readonly string[];
 }
 
+interface RoundTails {
+	/** In which the worker was started. */
+	readonly round: number;
+	readonly tails: readonly Tail[];
+}
+
 /** The workers' last lines. It reads their files on request, and again only after they have grown. */
 export class WorkerLines {
 	/** By local rank, for the newest worker there. */
-	private readonly tails = new Map<number, readonly Tail[]>();
+	private readonly tails = new Map<number, RoundTails>();
+	/** The same of the one before. */
+	private readonly before = new Map<number, RoundTails>();
 
 	/** The same directory, which also reports each worker's files. */
 	noting(logs: LogDirectory): LogDirectory {
 		return {
 			directory: logs.directory,
 			agentLog: logs.agentLog,
+			get kept() {
+				return logs.kept;
+			},
 			openWorker: (round, localRank, redirect) => {
 				const opened = logs.openWorker(round, localRank, redirect);
 				const streams = [opened.stdout, opened.stderr];
 				const tails = streams
 					.filter((stream) => stream !== undefined)
 					.map((stream) => ({ stream, size: -1, writtenAt: 0, lines: [] }));
-				this.tails.set(localRank, tails);
+				const last = this.tails.get(localRank);
+				if (last) this.before.set(localRank, last);
+				this.tails.set(localRank, { round, tails });
 				return opened;
 			},
 			createAhead: (localRank, redirect) =>
@@ -47,9 +60,25 @@ export class WorkerLines {
 
 	/** The last lines of a worker; none if its streams do not go to files. */
 	of(localRank: number): readonly string[] {
-		const tails = (this.tails.get(localRank) ?? []).map(readAgain);
-		this.tails.set(localRank, tails);
-		return lastOf(tails);
+		return this.readIn(this.tails, localRank);
+	}
+
+	/** Those of the worker that was there in this round; none if it is too long ago. */
+	inRound(localRank: number, round: number): readonly string[] {
+		const kept = [this.tails, this.before].find(
+			(tails) => (tails.get(localRank)?.round ?? round + 1) <= round,
+		);
+		return kept === undefined ? [] : this.readIn(kept, localRank);
+	}
+
+	private readIn(
+		kept: Map<number, RoundTails>,
+		localRank: number,
+	): readonly string[] {
+		const { round = 0, tails = [] } = kept.get(localRank) ?? {};
+		const read = tails.map(readAgain);
+		kept.set(localRank, { round, tails: read });
+		return lastOf(read);
 	}
 }
 

@@ -2,6 +2,8 @@ import { fstatSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { Cleanups } from "../base/cleanups.js";
 import { systemClock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
+import type { Logger } from "../base/logger.js";
 import {
 	type AgentConfig,
 	type LaunchConfig,
@@ -11,11 +13,14 @@ import {
 import { createLogger, type PinnedScreen } from "../logs/index.js";
 import { pid1Warning } from "../processes/index.js";
 import type { RunReport } from "../status/index.js";
+import type { AgentStatus } from "./agent-status.js";
+import { callUser } from "./call-user.js";
 import {
 	type BarrierParts,
 	NodeLauncher,
 	type StopReason,
 } from "./node-launcher.js";
+import { programLog } from "./program-log.js";
 
 /** SIGTERM's exit code, for an AbortSignal whose reason names no signal. */
 const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
@@ -33,12 +38,19 @@ export interface StopSignals
 	readonly screen?: PinnedScreen | undefined;
 	/** A node without processes of its own. Default: it has workers. */
 	readonly barrier?: BarrierParts | undefined;
+	/** As in a program's `LaunchConfig`. Default: stderr. */
+	readonly log?: false | Logger | undefined;
+	/** Called with each state of the node. Default: nothing is. */
+	readonly onNode?: ((status: AgentStatus) => void) | undefined;
 }
 
 type Terminal = NodeJS.WriteStream & { readonly fd: number };
 
-/** Runs a launch and resolves with its report. */
-export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
+/** Runs a program's launch and resolves with its report. */
+export async function launch(
+	launchConfig: LaunchConfig,
+	wishes: Pick<StopSignals, "insistSignal" | "log" | "onNode">,
+): Promise<RunReport> {
 	const warnings: string[] = [];
 	const config = await resolveLaunchConfig(
 		launchConfig,
@@ -47,7 +59,7 @@ export async function launch(launchConfig: LaunchConfig): Promise<RunReport> {
 		(warning) => warnings.push(warning),
 	);
 	const { signal, killSignal } = launchConfig;
-	return launchResolved(config, warnings, { signal, killSignal });
+	return launchResolved(config, warnings, { ...wishes, signal, killSignal });
 }
 
 /** The composition root. It closes what it opens, however the run ends. */
@@ -57,7 +69,7 @@ export async function launchResolved(
 	wishes: StopSignals,
 ): Promise<RunReport> {
 	const cleanups = new Cleanups();
-	const { screen } = wishes;
+	const { screen, log: given } = wishes;
 	const shownOn = (stream: Terminal) => {
 		if (!stream.isTTY) return stream;
 		// Everything goes to a terminal by one path, so that nothing overtakes or splits other output, however slow the
@@ -69,8 +81,8 @@ export async function launchResolved(
 	};
 	const stderr = shownOn(process.stderr);
 	const log = createLogger({
-		stderr,
-		format: config.logFormat,
+		stderr: given === undefined ? stderr : programLog(given),
+		format: given === undefined ? config.logFormat : "json",
 		level: "info",
 		wallTime: systemClock.wallTime,
 		look: {
@@ -98,7 +110,11 @@ export async function launchResolved(
 			},
 			standIn: wishes.barrier?.spawner,
 		};
-		const launcher = new NodeLauncher(config, place, wishes.barrier?.probe);
+		const { onNode } = wishes;
+		const launcher = new NodeLauncher(config, place, {
+			probe: wishes.barrier?.probe,
+			onNode: onNode && carefully(onNode, (words) => log.warn(words)),
+		});
 		connectSignals(wishes, launcher, cleanups);
 		wishes.onPassedOn?.((signal) => launcher.passOn(signal));
 		return await launcher.toTheEnd();
@@ -155,4 +171,20 @@ function coloured(
 	environment: Readonly<Record<string, string | undefined>>,
 ): boolean {
 	return stream.isTTY === true && !environment.NO_COLOR;
+}
+
+/** Calls a program's function; an error of its own is a warning, once. */
+function carefully<Value>(
+	call: (value: Value) => unknown,
+	warn: (message: string) => void,
+): (value: Value) => void {
+	let hasFailed = false;
+	return (value) =>
+		void callUser(
+			() => call(value),
+			(error) => {
+				if (!hasFailed) warn(`onEvent: ${messageOf(error)}`);
+				hasFailed = true;
+			},
+		);
 }

@@ -15,10 +15,14 @@ import {
 	runListener,
 	type StopRequest,
 } from "../agent/index.js";
+import type { Clock } from "../base/clock.js";
+import { messageOf } from "../base/errors.js";
 import { within } from "../base/within.js";
 import type { AgentConfig } from "../config/index.js";
 import { hostIfAsked } from "../hosting/index.js";
 import type { Leave, ProbedNode, ProbePlace } from "../http/index.js";
+import { Links, type LinksNow } from "../links/index.js";
+import type { LinkedAgent } from "../model/index.js";
 import { newIncarnation, type WorkerSpawner } from "../processes/index.js";
 import {
 	LoggingStore,
@@ -29,6 +33,7 @@ import {
 } from "../rendezvous/index.js";
 import type { RunReport } from "../status/index.js";
 import type { Store } from "../store/index.js";
+import type { AgentStatus } from "./agent-status.js";
 import { NoticeWatch } from "./notice-watch.js";
 
 /**
@@ -37,11 +42,16 @@ import { NoticeWatch } from "./notice-watch.js";
  */
 const LEAVE_WITHIN_MS = { least: 1_500, most: 6_000 };
 const LEAVE_PART = 0.3;
+/** An expired lease has vanished from the store after so many milliseconds. */
+const LEASE_MARGIN_MS = 1_000;
 const CLOSE_WITHIN_MS = 500;
 /** Where workers of several nodes meet, the first node listens on all its addresses. */
 const EVERY_ADDRESS = "::";
 
 export type StopReason = Pick<StopRequest, "exitCode" | "reason" | "signal">;
+
+const UNASKED =
+	"etcd asks for no login: the given user name and password protect nothing, for everyone may enter; see etcdctl auth enable";
 
 /** One node's part in one run, from the first contact with the store to the report. */
 export class NodeLauncher {
@@ -52,6 +62,7 @@ export class NodeLauncher {
 	private readonly notices: NoticeWatch;
 	private membership: Membership | undefined;
 	private session: AgentSession | undefined;
+	private links: Links | undefined;
 	private observer: AgentObserver | undefined;
 	private stopRequest: StopRequest | undefined;
 	private leaving: Promise<void> | undefined;
@@ -62,7 +73,7 @@ export class NodeLauncher {
 	constructor(
 		private readonly config: AgentConfig,
 		private readonly place: LauncherIo,
-		private readonly probe?: ProbePlace,
+		private readonly watchers: Watchers = {},
 	) {
 		const { maxNodes, localAddr = EVERY_ADDRESS } = config;
 		this.ports = new PortReservation(
@@ -73,6 +84,7 @@ export class NodeLauncher {
 		this.opening = openStore(config, {
 			clock: place.clock,
 			random: Math.random,
+			onUnasked: () => place.log.warn(UNASKED),
 		});
 		this.arrivedAt = place.clock.wallTime();
 		this.notices = new NoticeWatch({
@@ -125,9 +137,14 @@ export class NodeLauncher {
 		cleanups.add("closing the store", () => this.closeStore());
 		cleanups.add("leaving the run", () => this.leave());
 		// First of all: if the address cannot be had, the launch is refused.
-		this.observer = await openNodeObserver(config, place, this.probe, (stop) =>
-			this.askToStop(stop, false),
+		const observer = await openNodeObserver(
+			config,
+			place,
+			this.watchers.probe,
+			(stop) => this.askToStop(stop, false),
+			() => this.links?.now(),
 		);
+		this.observer = alsoTelling(observer, this.watchers.onNode, clock);
 		const isAborted = () => this.stopRequest !== undefined;
 		await hostIfAsked({
 			...place,
@@ -135,12 +152,15 @@ export class NodeLauncher {
 			isAborted,
 			random: Math.random,
 		});
+		this.links = await openLinks(config, place, this.dead);
+		cleanups.add("closing the links", () => this.links?.close());
 		return enterRun({
 			...place,
 			config,
 			store: new LoggingStore(await this.opening, clock, log),
 			random: Math.random,
 			incarnation: this.incarnation,
+			links: this.links,
 			listener: runListener(config, place, this),
 			onMembership: (membership) => {
 				this.membership = membership;
@@ -172,6 +192,7 @@ export class NodeLauncher {
 			isReturning,
 			ranOtherCommand: joined.otherCommand.length > 0,
 			observer: this.observer,
+			links: this.links,
 			openNotices: () => this.notices.hearOrders(about),
 			leave: ({ outcome }) => this.leave(outcome === "left"),
 		});
@@ -179,6 +200,24 @@ export class NodeLauncher {
 		if (this.stopRequest) this.session.askToStop(this.stopRequest);
 		return this.session.toTheEnd();
 	}
+
+	/** Nobody waits for the lease of an agent of which nothing is left. */
+	private readonly dead = (dead: LinkedAgent): void => {
+		const { log } = this.place;
+		const { nodeId } = dead;
+		this.membership?.endLeaseOfDead(dead).then(
+			(held) => {
+				if (!held) return;
+				log.info(
+					`${nodeId}'s launcher has died, and its guard says that no worker of it is left: its lease is ended`,
+				);
+			},
+			(error) =>
+				log.warn(
+					`${nodeId}'s launcher has died, but its lease could not be ended and must lapse: ${messageOf(error)}`,
+				),
+		);
+	};
 
 	/**
 	 * Once: its workers are gone, or it never had any. If the store does not answer, the lease expires by itself.
@@ -217,6 +256,24 @@ export class NodeLauncher {
 	}
 }
 
+/** Opens this node's end of the links; without it the leases alone tell of a death. */
+async function openLinks(
+	{ linkPort, rendezvous }: AgentConfig,
+	{ clock, log }: LauncherIo,
+	onDead: (dead: LinkedAgent) => void,
+): Promise<Links | undefined> {
+	if (linkPort === undefined) return undefined;
+	const random = Math.random;
+	const decidedMs = rendezvous.leaseTtlMs + LEASE_MARGIN_MS;
+	const about = { clock, random, log, port: linkPort, decidedMs, onDead };
+	return Links.open(about).catch((error) => {
+		log.warn(
+			`this node has no links to the others (${messageOf(error)}): its death is noticed when its lease ends`,
+		);
+		return undefined;
+	});
+}
+
 /** The parts of a node whose work is done elsewhere: `elastic-run barrier`. */
 export interface BarrierParts {
 	/** Takes the place of the workers' processes. */
@@ -225,19 +282,52 @@ export interface BarrierParts {
 	readonly probe: ProbePlace;
 }
 
+/** Who else follows the node. */
+interface Watchers {
+	readonly probe?: ProbePlace | undefined;
+	readonly onNode?: ((status: AgentStatus) => void) | undefined;
+}
+
+/** An observer that also tells the program that launched this node. */
+function alsoTelling(
+	observer: AgentObserver | undefined,
+	onNode: Watchers["onNode"],
+	clock: Clock,
+): AgentObserver | undefined {
+	if (onNode === undefined) return observer;
+	const own = new OwnNode(clock);
+	let told = "";
+	return {
+		joined: (run, resources) => observer?.joined(run, resources),
+		noting: (logs) => observer?.noting(logs) ?? logs,
+		follow: (state) => {
+			observer?.follow(state);
+			own.follow(state);
+			const { phase, since, waitsFor, workers, ...now } = own.now();
+			const round = now.round?.synced ?? 0;
+			const text = JSON.stringify({ phase, round, workers });
+			if (text === told) return;
+			told = text;
+			onNode({ phase, since, waitsFor, round, workers });
+		},
+		hung: (kind) => observer?.hung(kind),
+	};
+}
+
 /** Opens what others can observe this node by, if that is wanted. Each part is loaded only then. */
 async function openNodeObserver(
 	config: AgentConfig,
 	place: LauncherIo,
 	probe: ProbePlace | undefined,
 	leave: Leave,
+	links: () => LinksNow | undefined,
 ): Promise<AgentObserver | undefined> {
 	const { http } = config;
 	if (probe !== undefined) return observeByProbe(probe, place);
 	if (http === undefined) return undefined;
 	const { openObserver } = await import("../http/open-observer.js");
 	const own = new OwnNode(place.clock);
-	const node = () => own.now();
+	const node = () => ({ ...own.now(), links: links() ?? null });
 	const observer = await openObserver({ ...place, config, http, leave, node });
 	return {
 		joined: (run, { channels }) => observer.joined(run, channels.directory),

@@ -32,12 +32,14 @@ export interface FollowRequest {
 	readonly target: "stdout" | "stderr";
 	/** Precedes each line: see `renderPrefix`. */
 	readonly prefix: Uint8Array;
+	/** Whose file it is, where its stack is named later: "rank 0, round 1". */
+	readonly owner: string;
 }
 
 /** A file that is shown. */
 export interface Followed {
-	/** Sets the prefix of further lines. */
-	rename(prefix: Uint8Array): void;
+	/** Sets the prefix and the owner of further lines. */
+	rename(prefix: Uint8Array, owner: string): void;
 	/** Call it after the last write: shows the rest, including an unfinished last line, and closes the file. */
 	finish(): Promise<void>;
 }
@@ -89,11 +91,12 @@ class ConsoleTail implements WorkerConsole {
 	}
 
 	follow(request: FollowRequest): Followed {
-		const { from, target, prefix } = request;
+		const { from, target, prefix, owner } = request;
 		const file = new FollowedFile({
 			file: request.file ?? new HeldFile(request.path),
 			from,
 			prefix,
+			owner,
 			target: this.targets[target],
 			now: this.clock.now(),
 			wallTime: this.clock.wallTime(),
@@ -103,8 +106,9 @@ class ConsoleTail implements WorkerConsole {
 		this.pause.end();
 		if (!this.running) void this.run();
 		return {
-			rename: (other) => {
-				file.prefix = other;
+			rename: (otherPrefix, otherOwner) => {
+				file.prefix = otherPrefix;
+				file.owner = otherOwner;
 			},
 			finish: () => this.finish(file),
 		};

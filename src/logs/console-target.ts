@@ -1,10 +1,12 @@
 import type { Writable } from "node:stream";
+import { ShownStacks } from "./shown-stacks.js";
 
 /**
  * One of the launcher's streams, written with back-pressure: one write at a time, each awaited. The first error (EPIPE
  * after `| head`, a terminal that hung up, a full disk) silences it for good.
  */
 export class ConsoleTarget {
+	readonly stacks = new ShownStacks();
 	private readonly stream: Writable;
 	private readonly onLost: (error: Error) => void;
 	private isLost = false;

@@ -1,3 +1,5 @@
+import { formatCount } from "../base/units.js";
+
 /** The terminal's size, in characters. */
 export interface ScreenSize {
 	readonly rows: number;
@@ -18,7 +20,10 @@ export function fitLines(
 	const room = Math.max(1, rows - 1);
 	if (lines.length <= room) return lines;
 	const shown = lines.slice(0, room - 1);
-	return [...shown, `… ${lines.length - shown.length} more lines`];
+	return [
+		...shown,
+		`… ${formatCount(lines.length - shown.length, "more line")}`,
+	];
 }
 
 /** The output that replaces the lines drawn last by these; the cursor is below them. */

@@ -5,6 +5,7 @@ import type { FollowedFile } from "./followed-file.js";
 import { NEWLINE } from "./line-limits.js";
 import { LineRenderer } from "./line-renderer.js";
 import { type Eagerness, showableEnd } from "./line-splitter.js";
+import { endBeforeOpenStack } from "./shown-stacks.js";
 
 /** How much is read of one file per turn: this limits memory use. */
 const CHUNK_BYTES = 256 * 1024;
@@ -96,9 +97,16 @@ export class FileViewer {
 		file.torn = false;
 		for (;;) {
 			const end = showableEnd(chunk, at, bytes, eagerness);
-			if (end === at) return at;
-			await this.write(file, chunk, at, end);
-			at = end;
+			const lines = chunk.subarray(at, end);
+			const length =
+				eagerness === "lines" ? endBeforeOpenStack(lines) : lines.length;
+			if (length === 0) return at;
+			const shown = file.target.stacks.shorten(
+				lines.subarray(0, length),
+				file.owner,
+			);
+			await this.write(file, shown, 0, shown.length);
+			at += length;
 		}
 	}
 

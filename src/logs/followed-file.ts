@@ -9,6 +9,7 @@ export interface FollowedFileOptions {
 	readonly file: HeldFile;
 	readonly target: ConsoleTarget;
 	readonly prefix: Uint8Array;
+	readonly owner: string;
 	/** Where to begin, in bytes. */
 	readonly from: number;
 	/** `Clock.now` */
@@ -23,6 +24,7 @@ export interface FollowedFileOptions {
 export class FollowedFile {
 	readonly target: ConsoleTarget;
 	prefix: Uint8Array;
+	owner: string;
 	/** Everything before it was shown. */
 	position: number;
 	/** The size up to which nothing is left to show; -1 before the first look. */
@@ -42,6 +44,7 @@ export class FollowedFile {
 		this.file = options.file;
 		this.target = options.target;
 		this.prefix = options.prefix;
+		this.owner = options.owner;
 		this.position = options.from;
 		this.shownAt = options.now;
 		const { file, from, wallTime, onTimesError } = options;

@@ -19,6 +19,7 @@ export {
 	workerDirectory,
 } from "./log-directory.js";
 export { isOrphaned } from "./log-owner.js";
+export { removeOldLogs } from "./old-logs.js";
 export { PinnedScreen } from "./pinned-screen.js";
 export {
 	plainJson,

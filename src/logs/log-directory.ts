@@ -27,6 +27,8 @@ export interface LogDirectory {
 	readonly directory: string;
 	/** The path of the launcher's log. */
 	readonly agentLog: string;
+	/** The directory, if it will be there after the launch; null if nothing of it will be kept. */
+	readonly kept: string | null;
 	/**
 	 * Makes `round-<k>/<local-rank>` and opens the redirected streams. Throws an ElasticRunError (USAGE) whose cause is the
 	 * system's error.
@@ -107,6 +109,11 @@ class NodeLogDirectory implements OpenedLogDirectory {
 		}
 		this.agentLog = join(this.directory, "agent.log");
 		this.ahead = new LogsAhead(this.directory);
+	}
+
+	get kept(): string | null {
+		const isKept = this.used || this.options.logDir !== undefined;
+		return isKept ? this.directory : null;
 	}
 
 	openWorker(

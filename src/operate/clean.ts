@@ -42,6 +42,8 @@ export interface CleanReport {
 	readonly items: readonly CleanedItem[];
 	/** How many more there would be without `olderThanMs`. */
 	readonly younger: number;
+	/** How many temporary log directories there are besides, which were not asked for. */
+	readonly logs: number;
 }
 
 /**
@@ -62,12 +64,14 @@ export async function clean(
 				status.runId === name && status.nodes.some(({ pid }) => pid !== null),
 		) || broken.some((run) => run.runId === name && run.isInhabited);
 	const latest = searcher.clock.wallTime() - olderThanMs;
+	const isAsked = (item: StaleItem) => runId === undefined || isOf(item, runId);
+	const logs = staleLogs(isAlive, searcher).filter(isAsked);
 	const all = [
 		...staleRuns(runs),
 		...staleBroken(broken),
 		...staleDirectories(searcher),
-		...(withLogs ? staleLogs(isAlive, searcher) : []),
-	].filter((item) => runId === undefined || isOf(item, runId));
+	].filter(isAsked);
+	if (withLogs) all.push(...logs);
 	const found = all.filter(({ since }) => (since ?? 0) <= latest);
 	const { host, uid, clock } = searcher;
 	if (removes) {
@@ -76,7 +80,8 @@ export async function clean(
 	const items = removes
 		? await removeAll(found, places, searcher)
 		: found.map((item) => ({ ...item, removed: null, problem: null }));
-	return { items, younger: all.length - found.length };
+	const younger = all.length - found.length;
+	return { items, younger, logs: withLogs ? 0 : logs.length };
 }
 
 /** An agent's directory name begins with its run's name; a log directory's explanation contains it. */

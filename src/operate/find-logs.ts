@@ -122,6 +122,8 @@ const ROUND = /^round-(\d+)$/;
 /** The files of a run's logs, as they appear. */
 export class LogFolder {
 	private readonly sourcesByName = new Map<string, LogSource>();
+	/** Whether a worker was started. */
+	hasRound = false;
 
 	constructor(private readonly nodes: RunLogs["nodes"]) {}
 
@@ -142,6 +144,7 @@ export class LogFolder {
 				stream: "launcher",
 			});
 			const firstRanks = readFirstRanks(agentLog);
+			this.hasRound ||= firstRanks.size > 0;
 			for (const name of entriesOf(directory)) {
 				const round = Number(ROUND.exec(name)?.[1]);
 				const firstRank = firstRanks.get(round);
@@ -157,6 +160,7 @@ export class LogFolder {
 		round: number,
 		firstRank: number | undefined,
 	): void {
+		this.hasRound = true;
 		for (const name of entriesOf(join(directory, `round-${round}`))) {
 			const localRank = Number(name);
 			if (!Number.isInteger(localRank)) continue;

@@ -84,14 +84,23 @@ function figuresOf(instance: InstanceHistory): readonly string[] {
 		...(departures === 0
 			? []
 			: [`nodes left ${formatCount(departures, "time")}`]),
-		...(repairs.meanMs === null || repairs.longestMs === null
-			? []
-			: [
-					`mean time to repair ${formatDuration(repairs.meanMs)} (${repairs.count}, the longest ${formatDuration(repairs.longestMs)})`,
-				]),
+		...repairWords("mean time to repair", repairs),
+		...repairWords("to a step beyond", repairs.toStep),
 		...(ranShare === null
 			? []
 			: [`workers ran ${(ranShare * 100).toFixed(1)} % of the time`]),
+	];
+}
+
+function repairWords(
+	what: string,
+	repairs: InstanceHistory["repairs"]["toStep"],
+): readonly string[] {
+	const { count = 0, meanMs = null, longestMs = null } = repairs ?? {};
+	if (meanMs === null || longestMs === null) return [];
+	const longest = formatDuration(longestMs);
+	return [
+		`${what} ${formatDuration(meanMs)} (${count}, the longest ${longest})`,
 	];
 }
 

@@ -88,6 +88,8 @@ function rowsOf(
 }
 
 function figures({
+	ledger: { unknown },
+	nodeSeconds,
 	goodput,
 	ettr,
 	recoveries,
@@ -97,8 +99,10 @@ function figures({
 	const { saveSeconds, intervalSeconds, missing } = checkpoints;
 	const { starts, workers } = checkpoints;
 	const between = checkpoints.mtbfSeconds ?? 0;
+	const rest =
+		unknown > 0 ? `; ${percent(unknown / nodeSeconds)} is not known` : "";
 	return [
-		`goodput ${percent(goodput)} (productive of all), effective training time ratio ${percent(ettr)} (and saving)`,
+		`goodput ${percent(goodput)} (productive of all${rest}), effective training time ratio ${percent(ettr)} (and saving)`,
 		mtbfSeconds === null
 			? "no failure"
 			: `${formatCount(failures, "failure")}, one each ${inWords(mtbfSeconds)}; mean time to the next new step ${meanSeconds === null ? "unknown" : `${inWords(meanSeconds)} (${count})`}`,

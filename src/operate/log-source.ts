@@ -6,6 +6,7 @@ import {
 	readSync,
 	statSync,
 } from "node:fs";
+import { systemErrorCode } from "../base/errors.js";
 import { plainText, timesPath } from "../logs/index.js";
 
 /** The origin of a file's lines. */
@@ -134,7 +135,8 @@ export class LogSource {
 
 	/** Returns whether there was more. */
 	private read(): boolean {
-		const fd = openSync(this.path, READ_ONLY);
+		const fd = this.open();
+		if (fd === undefined) return false;
 		try {
 			const chunk = Buffer.allocUnsafe(READ_BYTES);
 			const bytes = readSync(fd, chunk, 0, READ_BYTES, this.position);
@@ -146,6 +148,16 @@ export class LogSource {
 			return bytes > 0;
 		} finally {
 			closeSync(fd);
+		}
+	}
+
+	/** Undefined if somebody has removed the file: then there are no new lines. */
+	private open(): number | undefined {
+		try {
+			return openSync(this.path, READ_ONLY);
+		} catch (error) {
+			if (systemErrorCode(error) === "ENOENT") return undefined;
+			throw error;
 		}
 	}
 }

@@ -44,6 +44,8 @@ interface ShownLogs {
 	readonly files: number;
 	/** Files in which no line has a time. */
 	readonly filesWithoutTimes: number;
+	/** Whether a round has begun here, as far as the logs tell. */
+	readonly hasRound: boolean;
 }
 
 /** Shows the lines of a run's logs by time. Followed lines are shown as they come. */
@@ -126,7 +128,11 @@ function keyOf({ nodeId, round, localRank, stream }: LineOrigin): string {
 function countOf(folder: LogFolder, seen: ReadonlySet<string>): ShownLogs {
 	const shown = folder.sources.filter(({ origin }) => seen.has(keyOf(origin)));
 	const without = shown.filter(({ hasTimes }) => !hasTimes);
-	return { files: shown.length, filesWithoutTimes: without.length };
+	return {
+		files: shown.length,
+		filesWithoutTimes: without.length,
+		hasRound: folder.hasRound,
+	};
 }
 
 /** Ranks from the first to the last, inclusive. */

@@ -2,16 +2,20 @@ import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { formatCount, formatRanks } from "../base/units.js";
 import { placeOf } from "../failures/index.js";
-import { blame, quote, type Verdict } from "../hangs/index.js";
+import { blame, blameAlone, quote, type Verdict } from "../hangs/index.js";
 import { plainMessage } from "../logs/index.js";
 import { EVIDENCE, type RankEvidence } from "../model/index.js";
 import { requestWhy } from "../node-files/index.js";
 import { encodeRecord, informationAt, RunKeys } from "../rendezvous/index.js";
 import {
 	describeRun,
+	lag,
+	living,
 	PHASES,
 	type RunDocument,
 	type RunPhase,
+	stepNoun,
+	stepsInWords,
 } from "../status/index.js";
 import type { Snapshot } from "../store/index.js";
 import {
@@ -146,11 +150,13 @@ export function nodesWithWorkers({
  * @param isWhole whether all nodes have told
  */
 export function judgeNow(
-	{ phase, waiting }: Pick<RunDocument, "phase" | "waiting">,
+	{ phase, waiting, behind = [], nodes }: Standing,
 	ranks: readonly RankEvidence[],
 	isWhole: boolean,
 ): Verdict {
-	if (phase === "running") return blame(ranks, isWhole);
+	if (phase === "running") {
+		return blameBehind(behind, ranks) ?? blameStill(nodes, ranks, isWhole);
+	}
 	const words = waiting === null ? "" : `: ${waiting.words}`;
 	return {
 		kind: "hung",
@@ -158,6 +164,51 @@ export function judgeNow(
 		waiting: ranks.map(({ rank }) => rank),
 		reason: `${PHASES[phase]}${words}`,
 	};
+}
+
+type Standing = Pick<RunDocument, "phase" | "waiting" | "behind" | "nodes">;
+
+/** How late the news of a step may come, in seconds. */
+const LATE_SECONDS = 3;
+
+/** A rank that is met elsewhere than others holds nobody up while steps come. Where none can be due, none is missing. */
+function blameStill(
+	nodes: Standing["nodes"],
+	ranks: readonly RankEvidence[],
+	isWhole: boolean,
+): Verdict {
+	const workers = living(nodes.flatMap((node) => node.workers));
+	const steady = workers.filter(({ stepRate }) => stepRate !== null);
+	const verdict = blame(ranks, isWhole && steady.length > 0);
+	const isInTime = steady.some(
+		({ secondsSinceStep, stepRate }) =>
+			secondsSinceStep < LATE_SECONDS + 2 / (stepRate ?? 0),
+	);
+	if (!isInTime || verdict.kind === "stopped") return verdict;
+	const noun = stepNoun(steady.map(({ stepSource }) => stepSource));
+	const reason = `steps come, and no rank holds them up: ${noun} ${stepsInWords(workers)}`;
+	return { kind: "hung", suspects: [], waiting: [], reason };
+}
+
+/** Where others make steps, ranks that make none are judged by themselves; undefined if they wait for others. */
+function blameBehind(
+	behind: NonNullable<RunDocument["behind"]>,
+	ranks: readonly RankEvidence[],
+): Verdict | undefined {
+	const of = ({ rank }: { readonly rank: number }) =>
+		behind.find((one) => one.rank === rank);
+	const verdict = blameAlone(ranks.filter(of));
+	return (
+		verdict && {
+			...verdict,
+			suspects: verdict.suspects.map((suspect) => {
+				const found = of(suspect);
+				return found
+					? { ...suspect, why: `${lag(found)}; ${suspect.why}` }
+					: suspect;
+			}),
+		}
+	);
 }
 
 /** The verdict first, then what each rank does, equal stacks once. With a newline at its end. */

@@ -9,6 +9,7 @@ import {
 	type RunSpec,
 	type RunView,
 	roleLimit,
+	runTimeBy,
 	type Spending,
 	spentOnNode,
 	UNUSED,
@@ -60,7 +61,9 @@ export function nodeBudget(
 ): NodeStatus["restarts"] {
 	if (spec === undefined) return null;
 	const record = view.budgets.get(nodeId) ?? UNUSED;
-	const { main, own } = budgetsOn(record, spec, wallTime);
+	const { lived, round } = view;
+	const runTime = runTimeBy(lived, round.instance, wallTime);
+	const { main, own } = budgetsOn(record, spec, runTime);
 	return leastOf([...main, ...own]);
 }
 

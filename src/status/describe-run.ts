@@ -17,11 +17,13 @@ import {
 	type RunSpec,
 	type RunView,
 	readRunView,
+	runTimeBy,
 	SPEC,
 	spentByRun,
 	type Warn,
 } from "../rendezvous/index.js";
 import type { Snapshot } from "../store/index.js";
+import { behindOf } from "./behind.js";
 import { budgetOf, roleBudgets } from "./budgets.js";
 import { describeNodes } from "./describe-nodes.js";
 import { linesOf } from "./history.js";
@@ -76,10 +78,14 @@ export function describeRun(
 	const elected = informationAt(COORDINATOR, snapshot, keys.coordinator, once);
 	const phase = phaseOf(view);
 	const since = sinceOf(phase, view);
-	const nodes = describeNodes(view, spec, wallTime);
 	const sources = { keys, snapshot, wallTime, warn: once };
-	const ofRoles = roleBudgets(round, wallTime);
+	const runTime = runTimeBy(view.lived, round.instance, wallTime);
+	const ofRoles = roleBudgets(round, runTime);
 	const starts = new StartsReader(keys, snapshot, once);
+	const nodes = describeNodes(view, spec, wallTime).map((node) => ({
+		...withWorkers(node, round, sources),
+		...starts.of(node, round),
+	}));
 	return {
 		version: 1,
 		runId,
@@ -97,7 +103,7 @@ export function describeRun(
 				: waitingOf(view, spec, since, wallTime),
 		coordinator: elected?.nodeId ?? null,
 		restarts: spec
-			? budgetOf(mainLimit(spec), spentByRun(round), wallTime)
+			? budgetOf(mainLimit(spec), spentByRun(round), runTime)
 			: null,
 		...(ofRoles && { roleRestarts: ofRoles }),
 		// One whose charge is still open counts: it is shown as the last incident.
@@ -112,10 +118,7 @@ export function describeRun(
 		...(phase === "running"
 			? findingsOf(nodes, round, sources)
 			: { straggler: null, hang: null }),
-		nodes: nodes.map((node) => ({
-			...withWorkers(node, round, sources),
-			...starts.of(node, round),
-		})),
+		nodes,
 		preflights: preflightsOf(sources),
 	};
 }
@@ -246,6 +249,7 @@ function withWorkers(
 			rate,
 			metrics,
 			start,
+			ended,
 		}): WorkerStatus => ({
 			localRank,
 			rank: firstRank === undefined ? null : firstRank + localRank,
@@ -255,6 +259,7 @@ function withWorkers(
 			stepSource: source,
 			start: start ?? "cold",
 			metrics: metrics ?? {},
+			...(ended && { ended }),
 		}),
 	);
 	return { ...node, workers };
@@ -262,10 +267,10 @@ function withWorkers(
 
 /** What the nodes of a round have found out: what the first of them that knows something says. */
 export function findingsOf(
-	nodes: readonly Pick<NodeStatus, "nodeId">[],
+	nodes: readonly Pick<NodeStatus, "nodeId" | "role" | "workers">[],
 	round: Round,
 	sources: Sources,
-): Pick<RunDocument, "straggler" | "hang" | "busy"> {
+): Pick<RunDocument, "straggler" | "hang" | "busy" | "behind"> {
 	const records = nodes.flatMap(
 		({ nodeId }) => progressOf(nodeId, round, sources) ?? [],
 	);
@@ -274,11 +279,13 @@ export function findingsOf(
 			return { rank: firstRank + localRank, what, since };
 		}),
 	);
+	const behind = behindOf(nodes, busy);
 	const hangs = records.flatMap(({ hang }) => hang ?? []);
 	return {
 		straggler: records.flatMap(({ straggler }) => straggler ?? [])[0] ?? null,
 		hang: hangs.find(({ suspect }) => suspect !== null) ?? hangs[0] ?? null,
 		...(busy.length > 0 && { busy }),
+		...(behind.length > 0 && { behind }),
 	};
 }
 
@@ -316,7 +323,7 @@ export class StartsReader {
 		for (const keys of this.keysOf.values()) keys.sort().reverse();
 	}
 
-	/** Empty without `--warm auto`. */
+	/** Empty without warm starts. */
 	of(
 		{ nodeId, pid }: Pick<NodeStatus, "nodeId" | "pid">,
 		round: { readonly instance: number; readonly synced: number },

@@ -17,7 +17,9 @@ import {
 	firstSignOf,
 	measureRounds,
 	phasesOf,
+	type Repairs,
 	type RoundPhases,
+	repairsOf,
 } from "./round-times.js";
 import { type NodeStart, startsOfRound } from "./starts.js";
 
@@ -41,12 +43,10 @@ export interface InstanceHistory {
 	/** How the run ended; null if it has not, or no agent was left to see it. */
 	readonly outcome: Pick<Outcome, "result" | "reason"> | null;
 	readonly incidents: number;
-	/** How often workers ran again after a failure or the loss of a node, and how long that took. */
-	readonly repairs: {
-		readonly count: number;
-		/** The mean time to repair, in milliseconds; null if there was no repair. */
-		readonly meanMs: number | null;
-		readonly longestMs: number | null;
+	/** How long it took until all workers ran again, and until they made a step beyond those before. */
+	readonly repairs: Repairs & {
+		/** Absent if none of its workers has shown a step. */
+		readonly toStep?: Repairs;
 	};
 	/** How long all members of a round ran, in milliseconds. */
 	readonly ranMs: number;
@@ -64,7 +64,7 @@ export interface RoundLine extends Omit<HistoryRecord, "version"> {
 	readonly ranMs: number | null;
 	/** Null if none of its workers has shown a step. */
 	readonly steps: StepsOfRound | null;
-	/** How its nodes started their workers; empty without `--warm auto`. */
+	/** How its nodes started their workers; empty without warm starts. */
 	readonly starts: readonly NodeStart[];
 }
 
@@ -144,6 +144,7 @@ function describeInstance(
 			null);
 	const until = goesOn ? wallTime : endedAt;
 	const measured = measureRounds(rounds, goesOn ? wallTime : null);
+	const toStep = repairsToStep(rounds, records);
 	const elapsedMs = until === null ? null : Math.max(0, until - begunAt);
 	return {
 		instance,
@@ -151,7 +152,7 @@ function describeInstance(
 		endedAt,
 		outcome: outcome && { result: outcome.result, reason: outcome.reason },
 		incidents: isNewest ? countIncidents(view.round) : (last?.incidents ?? 0),
-		repairs: measured.repairs,
+		repairs: { ...measured.repairs, ...(toStep && { toStep }) },
 		ranMs: measured.ranMs,
 		elapsedMs,
 		ranShare: elapsedMs ? Math.min(1, measured.ranMs / elapsedMs) : null,
@@ -163,6 +164,25 @@ function describeInstance(
 			starts: startsOfRound(records, line.round),
 		})),
 	};
+}
+
+/** Undefined if none of these workers has shown a step. */
+export function repairsToStep(
+	rounds: readonly HistoryRecord[],
+	records: readonly LedgerRecord[],
+): Repairs | undefined {
+	const known = records.flatMap(({ round, steps }) =>
+		steps === null ? [] : [{ round, steps }],
+	);
+	if (known.length === 0) return undefined;
+	return repairsOf(rounds, (line) => {
+		const times = known.flatMap(({ round, steps }) => {
+			// Where numbers cannot be compared, the first step is taken for one beyond.
+			const at = steps.isUnsure ? steps.firstAt : steps.newAt;
+			return round === line.round && at !== null ? [at] : [];
+		});
+		return times.length === 0 ? null : Math.min(...times);
+	});
 }
 
 function outcomeOf(

@@ -1,9 +1,11 @@
+export { behindInWords, lag, living } from "./behind.js";
 export { ownBudget, roleBudgets } from "./budgets.js";
 export { describeRun, runIdsIn } from "./describe-run.js";
 export { readErrorFile } from "./error-file.js";
 export {
 	CATEGORIES,
 	CATEGORY_NAMES,
+	lostOf,
 	type Spent,
 } from "./goodput/categories.js";
 export {
@@ -47,6 +49,7 @@ export {
 } from "./report.js";
 export type { RoundPhases } from "./round-times.js";
 export type {
+	BehindRank,
 	FoundRun,
 	NodeStatus,
 	RestartBudget,
@@ -54,6 +57,7 @@ export type {
 	RunPhase,
 	WorkerStatus,
 } from "./run-document.js";
+export { lastFailureOf } from "./run-document.js";
 export type { NodePhase, Span } from "./spans.js";
 export { savedByAll } from "./starts.js";
 export { formatRuns, formatStatus, PHASES } from "./status-text.js";
@@ -71,6 +75,7 @@ export {
 	leftOfRoles,
 	pidsInWords,
 	stateInWords,
+	stepNoun,
 	stepsInWords,
 	stragglerInWords,
 	waitingInWords,

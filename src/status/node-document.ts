@@ -22,6 +22,20 @@ export interface NodeDocument {
 	readonly waitsFor: string | null;
 	/** By local rank: the workers of its present or last round. */
 	readonly workers: readonly WorkerDocument[];
+	/** Null if it has no links to other nodes. */
+	readonly links: NodeLinks | null;
+}
+
+/** The other nodes, as one knows them by its links: who coordinates has one to each, others to the coordinator. */
+export interface NodeLinks {
+	/** Those that are heard. */
+	readonly heard: readonly string[];
+	/** Those that seem to be dead; their leases decide. */
+	readonly suspected: readonly {
+		readonly nodeId: string;
+		/** Its link was closed without a word, or it says nothing. */
+		readonly why: "closed" | "silent";
+	}[];
 }
 
 /**
@@ -54,7 +68,7 @@ export interface WorkerDocument {
 
 /** What an agent knows of its own node at this moment. */
 export interface NodeNow
-	extends Pick<NodeDocument, "phase" | "since" | "waitsFor"> {
+	extends Pick<NodeDocument, "phase" | "since" | "waitsFor" | "links"> {
 	/** When its phase, its round or one of its workers last changed. */
 	readonly eventAt: number;
 	/** Without their output. */

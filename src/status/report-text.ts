@@ -137,7 +137,7 @@ function stackLines(stack: string | undefined): string[] {
 	const hidden = lines.length - MOST_STACK_LINES;
 	if (hidden <= 0) return lines.map((line) => `    ${line}`);
 	return [
-		`    … ${hidden} more lines in its error file`,
+		`    … ${formatCount(hidden, "more line")} in its error file`,
 		...lines.slice(hidden).map((line) => `    ${line}`),
 	];
 }
@@ -254,21 +254,23 @@ const HEADER = ["round", "workers", "recovery", "ran", "ended by"] as const;
 function formatRounds(rounds: readonly RoundStory[]): string[] {
 	if (rounds.length === 0) return [];
 	const earlier = rounds.length - MOST_ROUNDS;
-	const rows = rounds.slice(-MOST_ROUNDS).map(cellsOf);
+	const rows = rounds
+		.slice(-MOST_ROUNDS)
+		.map((story, index, all) => cellsOf(story, all[index - 1]));
 	const table = align([HEADER, ...rows]);
 	if (earlier <= 0) return table;
 	const note = `  … ${formatCount(earlier, "earlier round")}`;
 	return [...table.slice(0, 1), note, ...table.slice(1)];
 }
 
-function cellsOf(story: RoundStory): string[] {
+function cellsOf(story: RoundStory, above?: RoundStory): string[] {
 	const { round, worldSize, recoveryMs, ranMs, ending } = story;
 	return [
 		String(round),
 		String(worldSize),
 		recoveryMs === null ? "-" : formatDuration(recoveryMs),
 		ranMs === null ? "-" : formatDuration(ranMs),
-		plainMessage(ending),
+		above?.ending === ending ? "same as above" : plainMessage(ending),
 	];
 }
 

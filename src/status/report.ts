@@ -42,9 +42,9 @@ export interface RoundStory {
 	readonly recoveryMs: number | null;
 	/** How long its workers ran, in milliseconds; null while they run. */
 	readonly ranMs: number | null;
-	/** How this node's workers were started; absent without `--warm auto`, and if it started none. */
+	/** How this node's workers were started; absent without warm starts, and if it started none. */
 	readonly starts?: Starts;
-	/** Why it ended, in words: "rank 2 on node-a: exit code 1", "all workers succeeded". */
+	/** Why it ended, in words: "rank 2 on node-a: exit code 1", "all nodes have finished". */
 	readonly ending: string;
 }
 

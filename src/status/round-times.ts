@@ -54,18 +54,17 @@ export function firstSignOf(
 	return isKnown && between(failedAt, begunAt) !== null ? failedAt : null;
 }
 
-/** The first sign of a failure or of the loss of a node, and when workers ran again. */
-interface Repair {
-	readonly from: number;
-	readonly to: number;
+/** How often something came back after a failure or the loss of a node, and how long that took from its first sign. */
+export interface Repairs {
+	readonly count: number;
+	/** In milliseconds; null if there was none. */
+	readonly meanMs: number | null;
+	readonly longestMs: number | null;
 }
 
 export interface Measured {
-	readonly repairs: {
-		readonly count: number;
-		readonly meanMs: number | null;
-		readonly longestMs: number | null;
-	};
+	/** Until workers ran. */
+	readonly repairs: Repairs;
 	/** How long all members ran, over all rounds, in milliseconds. */
 	readonly ranMs: number;
 	/** The same for each round; null if they were never seen to run. */
@@ -81,14 +80,8 @@ export function measureRounds(
 	now: number | null,
 ): Measured {
 	const ranOf = rounds.map((line) => ranIn(line, now));
-	const times = repairsOf(rounds).map(({ from, to }) => to - from);
-	const sum = times.reduce((total, time) => total + time, 0);
 	return {
-		repairs: {
-			count: times.length,
-			meanMs: times.length === 0 ? null : sum / times.length,
-			longestMs: times.length === 0 ? null : Math.max(...times),
-		},
+		repairs: repairsOf(rounds, ({ startedAt }) => startedAt),
 		ranMs: ranOf.reduce<number>((total, ran) => total + (ran ?? 0), 0),
 		ranOf,
 	};
@@ -103,21 +96,32 @@ function ranIn(
 	return between(startedAt, Math.max(startedAt, endedAt - noticedAfterMs));
 }
 
-/** Everything that happens before workers run again belongs to the same repair. */
-function repairsOf(rounds: readonly Line[]): readonly Repair[] {
-	const repairs: Repair[] = [];
+/**
+ * Everything that happens before it is up again belongs to the same repair.
+ * @param upAtOf when it was up in this round; null if it was not
+ */
+export function repairsOf(
+	rounds: readonly Line[],
+	upAtOf: (line: Line) => number | null,
+): Repairs {
+	const times: number[] = [];
 	let downSince: number | null = null;
 	for (const [index, line] of rounds.entries()) {
-		const { cause, begunAt, startedAt } = line;
+		const { cause, begunAt } = line;
 		const isRepair = cause.kind === "failure" || cause.kind === "scale-down";
 		if (isRepair) downSince ??= firstSignOf(line, rounds[index - 1]) ?? begunAt;
-		if (startedAt === null) continue;
-		if (downSince !== null && downSince <= startedAt) {
-			repairs.push({ from: downSince, to: startedAt });
-		}
+		const upAt = upAtOf(line);
+		if (upAt === null) continue;
+		if (downSince !== null && downSince <= upAt) times.push(upAt - downSince);
 		downSince = null;
 	}
-	return repairs;
+	const count = times.length;
+	const sum = times.reduce((total, time) => total + time, 0);
+	return {
+		count,
+		meanMs: count === 0 ? null : sum / count,
+		longestMs: count === 0 ? null : Math.max(...times),
+	};
 }
 
 function between(from: number | null, to: number | null): number | null {

@@ -25,6 +25,16 @@ export type RunPhase =
 	| "ended"
 	| "abandoned";
 
+/** A rank that makes no step while others of its role do. */
+export interface BehindRank {
+	readonly rank: number;
+	readonly node: string;
+	/** Since its last step. */
+	readonly seconds: number;
+	/** How many more steps the furthest rank of its role has made; 0 if their numbers do not tell. */
+	readonly steps: number;
+}
+
 /** A budget of restarts: its size, and what was charged. */
 export interface RestartBudget {
 	readonly allowed: number;
@@ -70,12 +80,21 @@ export interface RunDocument {
 	readonly hang: Hang | null;
 	/** The rank that all others wait for in each step; null if none stands out. */
 	readonly straggler: Straggler | null;
+	/** Who makes no steps while others of the role do; absent if nobody. */
+	readonly behind?: readonly BehindRank[];
 	/** Who makes no steps now, and why; absent if nobody has said so. */
 	readonly busy?: readonly BusyRank[];
 	/** Members by rank, then the others in order of arrival. */
 	readonly nodes: readonly NodeStatus[];
 	/** What nodes found out about themselves before they joined, also those that did not join. */
 	readonly preflights: readonly PreflightStatus[];
+}
+
+/** The worker whose failure ended the run, or else the last round that a failure ended. */
+export function lastFailureOf(
+	run: Pick<RunDocument, "outcome" | "lastIncident"> | undefined,
+): FailureRecord | undefined {
+	return run?.outcome?.root ?? run?.lastIncident?.root;
 }
 
 /** What a rank does while no step comes. */
@@ -129,9 +148,9 @@ export interface NodeStatus {
 	readonly workerPids: readonly (number | null)[];
 	/** How far its workers have come in the newest round: only those that have made a step. */
 	readonly workers: readonly WorkerStatus[];
-	/** How it started its workers in the newest round. Absent without `--warm auto`, and if it started none. */
+	/** How it started its workers in the newest round. Absent without warm starts, and if it started none. */
 	readonly starts?: ShownStarts;
-	/** How its next ones would start. Absent without `--warm auto`, and without an agent. */
+	/** How its next ones would start. Absent without warm starts, and without an agent. */
 	readonly nextStart?: NextStart;
 	/** Why it leaves, or has left its round before the others. */
 	readonly cause: string | null;
@@ -161,6 +180,8 @@ export interface WorkerStatus {
 	readonly stepSource: StepSource;
 	/** Warm: its process was forked with its imports. */
 	readonly start: StartKind;
+	/** Its process has ended. */
+	readonly ended?: true;
 	/** The numbers that it reported with the step. */
 	readonly metrics: Readonly<Record<string, number>>;
 }

@@ -17,7 +17,7 @@ export interface NodeStart {
 	readonly savedMs: number | null;
 }
 
-/** The nodes that say how they started their workers in this round, by name. Empty without `--warm auto`. */
+/** The nodes that say how they started their workers in this round, by name. Empty without warm starts. */
 export function startsOfRound(
 	records: readonly LedgerRecord[],
 	round: number,

@@ -2,6 +2,7 @@ import { alignColumns } from "../base/table.js";
 import { formatCount, formatDuration } from "../base/units.js";
 import { plainMessage } from "../logs/index.js";
 import type { NextStart } from "../model/index.js";
+import { behindInWords } from "./behind.js";
 import type {
 	FoundRun,
 	NodeStatus,
@@ -19,6 +20,7 @@ import {
 	leftOfRoles,
 	pidsInWords,
 	stateInWords,
+	stepNoun,
 	stepsInWords,
 	stragglerInWords,
 	windowOf,
@@ -50,6 +52,7 @@ export function formatStatus(status: RunDocument, wallTime: number): string {
 			status.hang
 				? `  no step for ${ago(status.hang.since)}: ${hangInWords(status.hang)}`
 				: "",
+			...behindInWords(status.behind ?? []).map((words) => `  ${words}`),
 			...busyInWords(status.busy ?? [], ago).map((words) => `  ${words}`),
 			status.straggler ? `  ${stragglerInWords(status.straggler)}` : "",
 			status.waiting === null ? "" : waitingLine(status.waiting, ago),
@@ -146,7 +149,10 @@ function nodeTable(status: RunDocument, wallTime: number): readonly string[] {
 	const hasBudgets =
 		policy !== "hard" || nodes.some(({ restarts }) => restarts?.used);
 	const header = ["node", "role", "ranks", "state", "since", "launcher"];
-	const hasSteps = nodes.some(({ workers }) => workers.length > 0);
+	const sources = nodes.flatMap(({ workers }) =>
+		workers.map(({ stepSource }) => stepSource),
+	);
+	const hasSteps = sources.length > 0;
 	const hasStarts = showsStarts(nodes);
 	const rows = nodes.map((node) => [
 		node.nodeId,
@@ -163,7 +169,7 @@ function nodeTable(status: RunDocument, wallTime: number): readonly string[] {
 	const last = [
 		...(hasBudgets ? ["restarts left"] : []),
 		...(hasStarts ? STARTS_HEADER : []),
-		...(hasSteps ? ["step"] : []),
+		...(hasSteps ? [stepNoun(sources)] : []),
 		"workers",
 	];
 	return ["", ...alignColumns([[...header, ...last], ...rows])];
@@ -205,7 +211,7 @@ const MOST_NODES = 4;
 
 type Node = Pick<NodeStatus, "nodeId" | "starts" | "nextStart">;
 
-/** Whether any of these nodes may start workers warm: without `--warm auto` nothing is shown. */
+/** Whether any of these nodes may start workers warm: without warm starts nothing is shown. */
 export function showsStarts(nodes: readonly Node[]): boolean {
 	return nodes.some(({ starts, nextStart }) => starts ?? nextStart);
 }

@@ -4,8 +4,9 @@ import {
 	formatInstant,
 	formatRate,
 } from "../base/units.js";
-import type { Hang, Straggler } from "../model/index.js";
+import type { Hang, StepSource, Straggler } from "../model/index.js";
 import type { Awaited, NodeList, NoticeRecord } from "../rendezvous/index.js";
+import { living } from "./behind.js";
 import type {
 	BusyRank,
 	NodeStatus,
@@ -137,13 +138,29 @@ function waitsFor({
 		: "waiting for the round";
 }
 
-/** "1234 (2.5/s), 3.0 s ago": the slowest of these workers; "-" if none has made a step. */
+/** What these workers count: the hook sees no other steps than those of the optimizer, one for several batches perhaps. */
+export function stepNoun(sources: readonly StepSource[]): string {
+	return sources.includes("hook") ? "optimizer step" : "step";
+}
+
+/** How late a step may be read and told of, in seconds. */
+const TOLD_WITHIN_SECONDS = 3;
+
+/**
+ * "1234 (2.5/s)", or where steps come late "1234 (2.5/s), 30.0 s ago": the slowest of these workers; "-" if none has made a
+ * step.
+ */
 export function stepsInWords(workers: readonly WorkerStatus[]): string {
-	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
+	const [slowest] = living(workers).toSorted(
+		(left, right) => left.step - right.step,
+	);
 	if (slowest === undefined) return "-";
 	const { step, stepRate, secondsSinceStep } = slowest;
 	const rate = stepRate === null ? "" : ` (${formatRate(stepRate)})`;
-	return `${step}${rate}, ${formatDuration(secondsSinceStep * 1_000)} ago`;
+	const usual = stepRate ? 1 / stepRate : 0;
+	const isLate = secondsSinceStep > TOLD_WITHIN_SECONDS + 2 * usual;
+	const ago = formatDuration(secondsSinceStep * 1_000);
+	return `${step}${rate}${isLate ? `, ${ago} ago` : ""}`;
 }
 
 /** "each step waits for rank 2 on node-b: 31 ms, 12.4 s in all". */
@@ -241,7 +258,7 @@ function inWords({ count, names }: NodeList): string {
 		: `${names.join(", ")} and ${others} more`;
 }
 
-/** How the nodes of a round started their workers, in words; undefined without `--warm auto`. */
+/** How the nodes of a round started their workers, in words; undefined without warm starts. */
 export function wordsOfStarts(
 	starts: readonly NodeStart[],
 ): string | undefined {

@@ -2,7 +2,13 @@ import { onOff, optionsOf } from "../option.js";
 import { parseEndpoints, parsePort } from "../parse/endpoints.js";
 import { parseLocalAddress, parseNodeRange } from "../parse/nodes.js";
 import { parseBackend, parseRendezvousConf } from "../parse/rendezvous.js";
-import { parseCount, parseName } from "../parse/scalars.js";
+import {
+	ok,
+	oneOf,
+	parseCount,
+	parseDuration,
+	parseName,
+} from "../parse/scalars.js";
 
 export const RENDEZVOUS_OPTIONS = optionsOf("Rendezvous", {
 	nnodes: {
@@ -41,8 +47,21 @@ export const RENDEZVOUS_OPTIONS = optionsOf("Rendezvous", {
 	rdzvConf: {
 		argument: "K=V,…",
 		forms: ["map"],
-		help: "join_timeout (600), last_call_timeout (30), settle_timeout (shutdown-timeout + 5), lease_ttl (5), in seconds; username, password_file, cacert, cert, key; is_host",
+		help: "join_timeout (600), last_call_timeout (30), settle_timeout (shutdown-timeout + 5), lease_ttl (5), in seconds; username, password_file, cacert, cert, key; is_host; link_port",
 		parse: parseRendezvousConf,
+	},
+	links: {
+		argument: "auto|off",
+		defaultText: "auto",
+		help: "auto: agents of several nodes hold connections to one another, so that a killed launcher is noticed at once; off: when its lease ends",
+		parse: oneOf("auto", "off"),
+	},
+	rideOut: {
+		argument: "TIME|off",
+		forms: ["number"],
+		defaultText: "off",
+		help: "how long a round of linked nodes goes on while etcd is away and all its nodes confirm the round to one another, as 10m",
+		parse: (text) => (text === "off" ? ok(0) : parseDuration(text)),
 	},
 	standalone: onOff("one node that needs no store: as --rdzv-backend memory"),
 	masterAddr: {
@@ -54,7 +73,7 @@ export const RENDEZVOUS_OPTIONS = optionsOf("Rendezvous", {
 		argument: "PORT",
 		forms: ["number"],
 		defaultHelp: "29500",
-		help: "the port for --master-addr",
+		help: "the job's port at --master-addr; nodes meet at the next one",
 		parse: parsePort,
 	},
 	nodeRank: {

@@ -8,7 +8,13 @@ import {
 	parseStreamMap,
 } from "../parse/logs.js";
 import { parseWorkerCount } from "../parse/nodes.js";
-import { oneOf, parseName, parseStdin, parseText } from "../parse/scalars.js";
+import {
+	oneOf,
+	parseCount,
+	parseName,
+	parseStdin,
+	parseText,
+} from "../parse/scalars.js";
 import { parseAnySignal, parseSignals } from "../parse/signals.js";
 
 export const WORKER_OPTIONS = optionsOf("Workers", {
@@ -43,7 +49,7 @@ export const WORKER_OPTIONS = optionsOf("Workers", {
 	),
 	warm: {
 		argument: "WHEN",
-		defaultText: "off",
+		defaultHelp: "auto for Python with imports of a second or more, else off",
 		help: "auto: restarted Python workers are forked from a process that has their imports, and Node workers are started ahead; off",
 		parse: oneOf("auto", "off"),
 	},
@@ -121,6 +127,13 @@ export const LOG_OPTIONS = optionsOf("Logs and output", {
 		defaultHelp: "a new temporary one",
 		help: "where the workers' logs go",
 		parse: parseText,
+	},
+	keepLogs: {
+		argument: "N",
+		forms: ["number"],
+		defaultHelp: "all",
+		help: "how many earlier starts of the run keep their logs below --log-dir",
+		parse: parseCount,
 	},
 	redirects: {
 		short: "r",

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../base/nearest-name.js";
-import { exposure } from "./endpoints.js";
+import { exposure, parsePort } from "./endpoints.js";
 import {
 	allOf,
 	mapParsed,
@@ -27,6 +27,8 @@ export interface RendezvousSettings {
 	readonly key?: string;
 	/** Whether this agent hosts the etcd of the c10d backend. */
 	readonly isHost?: boolean;
+	/** Where this agent listens for the others; 0: any free port. */
+	readonly linkPort?: number;
 	/** torchrun's `timeout`: the join time-out, unless that is given, extended to what the other times need. */
 	readonly timeoutMs?: number;
 	/** torchrun's interval between signs of life, and how many may be missed. */
@@ -70,6 +72,8 @@ const PAIRS: Readonly<
 	key: text("key"),
 	is_host: (value) =>
 		mapParsed(parseTorchSwitch(value), (isHost) => ({ isHost })),
+	link_port: (value) =>
+		mapParsed(parsePort(value), (linkPort) => ({ linkPort })),
 };
 
 const ignore = (name: string) => (): Parsed<RendezvousSettings> =>

@@ -90,11 +90,21 @@ function historyFigures(
 ): readonly Figure[] {
 	const whole = history?.instances.find((one) => one.instance === instance);
 	const { ranShare = null, elapsedMs = null, repairs } = whole ?? {};
-	const { meanMs = null, longestMs = null } = repairs ?? {};
+	const { meanMs = null, longestMs = null } = repairs?.toStep ?? repairs ?? {};
 	const share = ranShare === null ? "–" : `${(ranShare * 100).toFixed(1)} %`;
-	const longest = longestMs === null ? "" : `longest ${duration(longestMs)}`;
+	const more =
+		longestMs === null
+			? []
+			: [
+					`longest ${duration(longestMs)}`,
+					...(repairs?.toStep
+						? [
+								`to a step beyond; workers ran after ${duration(repairs.meanMs)}`,
+							]
+						: []),
+				];
 	return [
 		["workers ran", share, whole ? `of ${duration(elapsedMs)}` : ""],
-		["mean repair", duration(meanMs), longest],
+		["mean repair", duration(meanMs), more.join(", ")],
 	];
 }

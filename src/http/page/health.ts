@@ -1,7 +1,10 @@
 import { formatCount, formatDuration, formatRate } from "../../base/units.js";
 import {
+	behindInWords,
 	hangInWords,
+	living,
 	type RunDocument,
+	stepNoun,
 	stragglerInWords,
 	type WorkerStatus,
 } from "../../status/index.js";
@@ -53,8 +56,8 @@ function awaited({ waiting, round }: RunDocument): string {
 }
 
 function progress(run: RunDocument, elapsedMs: number): Health | null {
-	const workers = run.nodes.flatMap((node) => node.workers);
-	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
+	const workers = living(run.nodes.flatMap((node) => node.workers));
+	const [slowest] = workers.toSorted((left, right) => left.step - right.step);
 	if (slowest === undefined) return null;
 	const newest = Math.min(...workers.map((one) => one.secondsSinceStep));
 	const seconds = newest + elapsedMs / 1_000;
@@ -62,13 +65,20 @@ function progress(run: RunDocument, elapsedMs: number): Health | null {
 	if (run.hang !== null) {
 		return ["bad", `${since}: ${plain(hangInWords(run.hang))}`];
 	}
+	const [behind] = behindInWords(run.behind ?? [], elapsedMs);
+	if (behind !== undefined) {
+		const more = (run.behind?.length ?? 0) - 1;
+		const others = more > 0 ? ` (and ${formatCount(more, "more rank")})` : "";
+		return ["bad", `${capital(plain(behind))}${others}`];
+	}
 	const step = formatStep(slowest.step);
 	const rate = rateOf(slowest);
 	if (isLate(slowest, seconds)) {
 		const usual = rate === "" ? "" : `; usual are ${rate}`;
 		return ["busy", `${since}, the last was ${step}${usual}`];
 	}
-	return ["good", `Making steps: ${step}${rate === "" ? "" : ` (${rate})`}`];
+	const noun = stepNoun([slowest.stepSource]);
+	return ["good", `Making ${noun}s: ${step}${rate === "" ? "" : ` (${rate})`}`];
 }
 
 function isLate({ stepRate }: WorkerStatus, seconds: number): boolean {

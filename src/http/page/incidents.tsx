@@ -26,10 +26,17 @@ export function Incidents({ document, model }: SectionProps) {
 				columns={columns}
 				rows={incidents.toReversed()}
 				keyOf={({ at, round, reason }) => [at, round, reason].join("/")}
-				empty="Nothing has ended a round."
+				empty={emptyWords(document.run)}
 			/>
 		</Section>
 	);
+}
+
+function emptyWords(run: SectionProps["document"]["run"]): string {
+	const isOver = run?.phase === "leaving" || run?.phase === "waiting";
+	return isOver
+		? `What ended round ${run.round} stands here once the next one has begun.`
+		: "Nothing has ended a round.";
 }
 
 function Reason({ incident }: { readonly incident: TimelineIncident }) {

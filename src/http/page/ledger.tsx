@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/units.js";
-import type { Spent } from "../../status/index.js";
+import { lostOf, type Spent } from "../../status/index.js";
 import type { SectionProps } from "./model.js";
 import { Section, Sign } from "./parts.js";
 
@@ -24,9 +24,11 @@ const CATEGORIES = [
 export function Ledger({ document: { ledger } }: SectionProps) {
 	const shares = ledger === null ? [] : sharesOf(ledger);
 	const all = shares.reduce((sum, { seconds }) => sum + seconds, 0);
-	if (all === 0) return null;
-	const lost = all - (ledger?.productive ?? 0);
-	const note = `lost ${time(lost)} of ${time(all)} of node time, ${percent(lost / all)}`;
+	if (ledger === null || all === 0) return null;
+	const lost = lostOf(ledger);
+	const { unknown } = ledger;
+	const rest = unknown > 0 ? `; ${percent(unknown / all)} is not known` : "";
+	const note = `lost ${time(lost)} of ${time(all)} of node time, ${percent(lost / all)}${rest}`;
 	return (
 		<Section id="ledger" title="Where the time went" note={note}>
 			<div class="ledger" role="img" aria-label={note}>

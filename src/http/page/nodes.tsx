@@ -1,11 +1,13 @@
 import { formatCount } from "../../base/units.js";
 import {
 	leftOfNode,
+	type NodeDocument,
 	type NodePhase,
 	type NodeStatus,
 	pidsInWords,
 	type RunDocument,
 	stateInWords,
+	stepNoun,
 	stepsInWords,
 } from "../../status/index.js";
 import type { SectionProps } from "./model.js";
@@ -20,7 +22,7 @@ export function Nodes({ document, model }: SectionProps) {
 	return (
 		<Section id="nodes" title="Nodes" note={count}>
 			<Table
-				columns={columnsOf(run, node.nodeId, model.now)}
+				columns={columnsOf(run, node, model.now)}
 				rows={run.nodes}
 				keyOf={({ nodeId }) => nodeId}
 				empty="There are none."
@@ -31,14 +33,15 @@ export function Nodes({ document, model }: SectionProps) {
 
 function columnsOf(
 	run: RunDocument,
-	ownNodeId: string,
+	own: NodeDocument,
 	now: number,
 ): readonly Column<NodeStatus>[] {
 	const { nodes, coordinator, policy } = run;
 	const nameOf = ({ nodeId }: NodeStatus) => (
 		<>
 			<strong>{nodeId}</strong>
-			{nodeId === ownNodeId && <span class="tag">this one</span>}
+			{nodeId === own.nodeId && <span class="tag">this one</span>}
+			{isSuspected(own, nodeId) && <span class="tag">not heard</span>}
 			{nodeId === coordinator && <span class="tag wide">coordinates</span>}
 		</>
 	);
@@ -48,8 +51,12 @@ function columnsOf(
 			{plain(stateInWords(node, run))}
 		</>
 	);
+	const sources = nodes.flatMap(({ workers }) =>
+		workers.map(({ stepSource }) => stepSource),
+	);
+	const lastStep = `last ${stepNoun(sources)}`;
 	const isShown: Readonly<Record<string, boolean>> = {
-		"last step": nodes.some(({ workers }) => workers.length > 0),
+		[lastStep]: sources.length > 0,
 		role: nodes.some(({ role }) => role !== "default"),
 		"restarts left":
 			policy !== "hard" || nodes.some(({ restarts }) => restarts?.used),
@@ -59,13 +66,18 @@ function columnsOf(
 		["ranks", "number", ranksOf],
 		["state", "", stateOf],
 		["since", "number", ({ since }) => ago(since, now)],
-		["last step", "number", ({ workers }) => stepsInWords(workers)],
+		[lastStep, "number", ({ workers }) => stepsInWords(workers)],
 		["role", "wide", ({ role }) => role],
 		["launcher", "wide", launcherOf],
 		["restarts left", "number", (node) => leftOfNode(node, now) ?? "–"],
 		["workers", "text wide", (node) => pidsInWords(node, "–") ?? "–"],
 	];
 	return columns.filter(([name]) => isShown[name] ?? true);
+}
+
+/** Whether the agent that tells was linked with this node, and does not hear it. */
+function isSuspected({ links }: NodeDocument, nodeId: string): boolean {
+	return links?.suspected.some((one) => one.nodeId === nodeId) ?? false;
 }
 
 function ranksOf({ ranks }: NodeStatus): string {

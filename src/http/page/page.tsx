@@ -1,4 +1,5 @@
 import { Control } from "./control.js";
+import { Failure } from "./failure.js";
 import { Figures } from "./figures.js";
 import { Header, Notices } from "./header.js";
 import { Incidents } from "./incidents.js";
@@ -28,6 +29,7 @@ export function Page(props: {
 					<SeriesLine {...parts} />
 					<Ledger {...parts} />
 					<TimeLine {...parts} />
+					<Failure {...parts} />
 					<Nodes {...parts} />
 					<Workers {...parts} />
 					<Incidents {...parts} />

@@ -1,6 +1,7 @@
 import { formatCount } from "../../base/units.js";
 import {
 	type NodePhase,
+	stepNoun,
 	stepsInWords,
 	type WorkerDocument,
 	type WorkerStatus,
@@ -76,10 +77,11 @@ function Worker(props: {
 	);
 }
 
-/** "step 1234 (2.5/s), 3.0 s ago, loss 0.25". */
+/** "step 1234 (2.5/s), loss 0.25". */
 function progressInWords(steps: WorkerStatus): string {
 	const numbers = Object.entries(steps.metrics)
 		.slice(0, MOST_NUMBERS)
 		.map(([name, value]) => `, ${name} ${Number(value.toPrecision(4))}`);
-	return plain(`step ${stepsInWords([steps])}${numbers.join("")}`);
+	const noun = stepNoun([steps.stepSource]);
+	return plain(`${noun} ${stepsInWords([steps])}${numbers.join("")}`);
 }

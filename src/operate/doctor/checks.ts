@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
+import { formatCount } from "../../base/units.js";
 import {
 	countWorkers,
+	endpointOf,
 	type Host,
 	listDeviceFiles,
 	loopbackTrouble,
@@ -19,6 +21,7 @@ import {
 	type StoreFacts,
 	type StorePlace,
 } from "./facts.js";
+import { type LinkFacts, probeLink } from "./link.js";
 
 /** The result of one check. */
 export interface Finding extends Verdict {
@@ -73,6 +76,11 @@ const CHECKS = [
 		find: ({ store, clock }) => store && probeStore(store, clock),
 		judge: judgeStore,
 	}),
+	row({
+		name: "links",
+		find: ({ store, clock }) => store && probeLink(store, clock),
+		judge: judgeLink,
+	}),
 ];
 
 /**
@@ -117,6 +125,18 @@ function problem(message: string, fix: string): Verdict {
 	return { status: "problem", message, fix };
 }
 
+export function judgeLink(link: LinkFacts | undefined): Verdict {
+	if (link === undefined) return fine("no run with links is there to try");
+	const { nodeId, address, port, problem } = link;
+	const whom = `${nodeId}, which coordinates the run, at ${endpointOf(address, port)}`;
+	return problem === undefined
+		? fine(`${whom} can be called`)
+		: warning(
+				`${whom} cannot be called (${problem}): a launcher that is killed is noticed only when its lease ends`,
+				"let that port through; --rdzv-conf link_port=PORT makes it a fixed one",
+			);
+}
+
 /** Files that the launcher opens for itself, and per worker: its logs while they are shown. */
 const OWN_FILES = 64;
 const FILES_A_WORKER = 4;
@@ -128,10 +148,14 @@ export function judgeOpenFiles(
 	if (limit === undefined) return fine("no limit is known");
 	// Node.js raises its soft limit to the hard one, and its children inherit that.
 	const needed = OWN_FILES + FILES_A_WORKER * workers;
-	const message = `${countOf(limit.hard)} may be open; ${workers} workers need ${needed} of the launcher`;
+	const message = `${countOf(limit.hard)} may be open; ${needsOf(workers)} ${needed} of the launcher`;
 	return limit.hard >= needed
 		? fine(message)
 		: problem(message, `raise the hard limit: ulimit -Hn ${needed}`);
+}
+
+function needsOf(workers: number): string {
+	return `${formatCount(workers, "worker")} ${workers === 1 ? "needs" : "need"}`;
 }
 
 /** Each thread of a process counts: a Node.js worker has eleven, and other programs here have some too. */
@@ -146,7 +170,7 @@ export function judgeProcesses(
 	const noLimit = Number.POSITIVE_INFINITY;
 	const ofUser = isPrivileged ? noLimit : (user?.soft ?? noLimit);
 	const ofGroup = group === undefined ? noLimit : group.most - group.now;
-	const message = `room for ${countOf(Math.min(ofUser, ofGroup))} processes and threads; ${workers} workers need about ${needed}`;
+	const message = `room for ${countOf(Math.min(ofUser, ofGroup))} processes and threads; ${needsOf(workers)} about ${needed}`;
 	if (ofGroup < needed) {
 		return problem(
 			message,
@@ -201,7 +225,7 @@ export function judgeStore(facts: StoreFacts | undefined): Verdict {
 	if (unreadable !== undefined) {
 		return problem(
 			unreadable,
-			"start it, or correct --rdzv-endpoint or --rdzv-conf",
+			"start it, or correct --rdzv-endpoint, --rdzv-conf or --run-id",
 		);
 	}
 	const named = `${endpoints.join(", ")} runs ${version ?? "an unknown version"}`;

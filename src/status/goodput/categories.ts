@@ -37,3 +37,8 @@ export function addSpent(one: Spent, other: Partial<Spent>): Spent {
 export function totalSpent(spent: Spent): number {
 	return CATEGORY_NAMES.reduce((total, name) => total + spent[name], 0);
 }
+
+/** What is known not to have been productive. */
+export function lostOf(spent: Spent): number {
+	return totalSpent(spent) - spent.productive - spent.unknown;
+}

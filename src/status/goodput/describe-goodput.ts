@@ -1,5 +1,6 @@
 import {
 	addSpent,
+	lostOf,
 	NOTHING_SPENT,
 	type Spent,
 	spentBy,
@@ -31,9 +32,9 @@ export interface Goodput {
 	readonly nodeSeconds: number;
 	/** Node-seconds by category. */
 	readonly ledger: Spent;
-	/** Productive time as a fraction of all, from 0 to 1; null if there is no time yet. */
+	/** Productive time as a fraction of all, from 0 to 1; null if no new step is known. */
 	readonly goodput: number | null;
-	/** The effective training time ratio: time that was not lost to starts, failures and idleness. */
+	/** The effective training time ratio: with time that was neither lost to starts, failures and idleness. */
 	readonly ettr: number | null;
 	readonly recoveries: Recoveries;
 	readonly checkpoints: CheckpointAdvice;
@@ -60,9 +61,10 @@ export function describeGoodput(run: RunAccounts): Goodput {
 	const nodeSeconds = totalSpent(ledger);
 	const { runId, instance, begunAt, endedAt } = run;
 	const elapsedSeconds = Math.max(0, run.until - begunAt) / 1_000;
-	const ratio = (seconds: number) =>
-		nodeSeconds === 0 ? null : seconds / nodeSeconds;
-	const { productive, saving, straggler } = ledger;
+	const { productive, saving, straggler, unknown } = ledger;
+	// What nobody knows is not said to be lost.
+	const isKnown = nodeSeconds > 0 && (productive > 0 || unknown === 0);
+	const ratio = (seconds: number) => (isKnown ? seconds / nodeSeconds : null);
 	const recoveries = recoveriesOf(run, elapsedSeconds);
 	return {
 		...{ version: 1, runId, instance, begunAt, endedAt },
@@ -83,7 +85,7 @@ function inSeconds(spent: Spent): Spent {
 export interface Cost {
 	readonly perNodeHour: number;
 	readonly total: number;
-	/** All that was not productive. */
+	/** What is known not to have been productive. */
 	readonly lost: number;
 	readonly byCategory: Spent;
 }
@@ -99,7 +101,7 @@ export function costOf(
 	const total = costOfTime(nodeSeconds);
 	return {
 		...{ perNodeHour, total },
-		lost: total - costOfTime(ledger.productive),
+		lost: costOfTime(lostOf(ledger)),
 		byCategory: spentBy((category) => costOfTime(ledger[category])),
 	};
 }

@@ -49,14 +49,15 @@ export function readAccounts(
 	const nodes = byNode(records, members);
 	const accounts = [...nodes].map(([nodeId, own]): NodeAccount => {
 		const from = Math.max(begunAt, cameAt(nodeId, own, lines));
-		const now = present.has(nodeId) ? wallTime : null;
+		const now = present.has(nodeId) ? toldUntil(own.at(-1), wallTime) : null;
 		const to = goneAt(nodeId, own, lines, endedAt) ?? now ?? from;
 		return { nodeId, records: own, from, to: Math.max(from, to) };
 	});
 	return {
 		...{ runId, instance, begunAt, endedAt, lines, accounts },
 		starts: history.instances.map(({ rounds }) => rounds),
-		until: endedAt ?? Math.max(begunAt, ...accounts.map(({ to }) => to)),
+		// Nodes end their workers after the end is known.
+		until: Math.max(endedAt ?? begunAt, ...accounts.map(({ to }) => to)),
 		root: outcome?.root ?? null,
 		countsSteps: records.some(({ steps }) => steps !== null),
 		stragglerMs: new Map(
@@ -89,6 +90,20 @@ function cameAt(
 ): number {
 	const joined = lines.find(({ members }) => members.includes(nodeId));
 	return first?.arrivedAt ?? joined?.liftedAt ?? 0;
+}
+
+/** A node tells of its steps every ten seconds; a little more, as one step may take longer. */
+const TELLS_WITHIN_MS = 15_000;
+
+/** Until when the time of a node that is there is divided: what it will soon tell is not called unknown. */
+export function toldUntil(
+	last: LedgerRecord | undefined,
+	wallTime: number,
+): number {
+	if (last === undefined || last.steps === null) return wallTime;
+	const isOver = last.startedAt === null || last.ranUntil !== null;
+	const isSoon = wallTime - last.writtenAt < TELLS_WITHIN_MS;
+	return isSoon && !isOver ? Math.min(wallTime, last.writtenAt) : wallTime;
 }
 
 /** When a node's part in the run was over; null if it is not, as far as anybody has seen. */

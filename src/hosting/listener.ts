@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+
+/** The process that listens at a port of this machine. */
+export interface Listener {
+	readonly isEtcd: boolean;
+	/** "python3 (pid 4711)". */
+	readonly words: string;
+}
+
+/** The kernel's number of a socket that listens. */
+const LISTENS = "0A";
+
+/** Undefined if nobody listens there, or it is another user's. Never throws. */
+export function listenerAt(port: number): Listener | undefined {
+	try {
+		const sockets = ["tcp", "tcp6"].flatMap((name) =>
+			socketsIn(readFileSync(`/proc/net/${name}`, "utf8"), port),
+		);
+		const pid = readdirSync("/proc")
+			.filter((name) => /^\d+$/.test(name))
+			.find((name) => sockets.some((one) => filesOf(name).includes(one)));
+		return pid === undefined ? undefined : described(pid);
+	} catch {
+		// There is no such file system, or the process has ended.
+		return undefined;
+	}
+}
+
+/** As a process's directory names its open files. */
+function socketsIn(table: string, port: number): readonly string[] {
+	return table.split("\n").flatMap((line) => {
+		const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
+		const isIt = Number.parseInt(local.split(":")[1] ?? "", 16) === port;
+		return isIt && state === LISTENS ? [`socket:[${inode}]`] : [];
+	});
+}
+
+function filesOf(pid: string): readonly string[] {
+	const directory = join("/proc", pid, "fd");
+	try {
+		return readdirSync(directory).flatMap((name) =>
+			targetOf(join(directory, name)),
+		);
+	} catch {
+		return [];
+	}
+}
+
+/** Empty if it was closed meanwhile. */
+function targetOf(link: string): readonly string[] {
+	try {
+		return [readlinkSync(link)];
+	} catch {
+		return [];
+	}
+}
+
+/** Its arguments may hold a password. */
+function described(pid: string): Listener {
+	const command = readFileSync(join("/proc", pid, "cmdline"), "utf8");
+	const program = basename(command.split("\0")[0] ?? "");
+	return {
+		isEtcd: program.startsWith("etcd"),
+		words: `${program} (pid ${pid})`,
+	};
+}

@@ -1,0 +1,6 @@
+export type { AgentStatus } from "./agent-status.js";
+export {
+	type LaunchConfig,
+	type LaunchedAgent,
+	startAgent,
+} from "./program.js";
