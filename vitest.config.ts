@@ -24,7 +24,7 @@ const pure = (name: string) => ({
 });
 
 /** The projects whose tests start an etcd. */
-const withEtcd = (name: string) => ({
+const withEtcd = (name: string, env: Record<string, string> = {}) => ({
 	test: {
 		...pure(name).test,
 		globalSetup: [
@@ -32,12 +32,15 @@ const withEtcd = (name: string) => ({
 			"test/helpers/prepare-python.ts",
 		],
 		// Launchers that tests start by themselves leave no records in this user's home.
-		env: { XDG_STATE_HOME: "/dev/null" },
+		env: { XDG_STATE_HOME: "/dev/null", ...env },
 	},
 });
 
 /** These compute on both cores: side by side they would starve one another. */
 const alone = { maxWorkers: 1, sequence: { groupOrder: 2 } };
+
+/** To import torch ahead takes a core for seconds; tests to which that matters set the variable to nothing. */
+const cold = { ELASTIC_RUN_WARM: "off" };
 
 export default defineConfig({
 	test: {
@@ -53,7 +56,7 @@ export default defineConfig({
 			withEtcd("integration"),
 			// What `npm test` leaves out, and `npm run test:all` runs.
 			withEtcd("slow"),
-			{ test: { ...withEtcd("frameworks").test, ...alone } },
+			{ test: { ...withEtcd("frameworks", cold).test, ...alone } },
 		],
 	},
 });

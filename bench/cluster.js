@@ -6,6 +6,7 @@ import { familyOf, processorMs } from "./processes.js";
 
 /** How often a node dies for a 95th percentile. */
 const DEATHS = 20;
+const LINKED_DEATHS = 40;
 /** The shortest lease that etcd grants by default, in seconds. */
 const SHORT_TTL_S = 2;
 /** What the slowest of the background work needs to come to rest, in milliseconds. */
@@ -49,8 +50,25 @@ export const CLUSTER_FIGURES = [
 			return Math.min(...told.map(({ at }) => at)) - failedAt;
 		},
 	}),
+	clusterFigure({
+		name: "cluster-killed",
+		title:
+			"one of three agents is killed, leases live 5 s → the last of the others' 8 workers is started again",
+		rounds: LINKED_DEATHS,
+		run: { nodes: "1:3", conf: { lease_ttl: 5 } },
+		goal: { atMost: 200, p95AtMost: 350 },
+		beside: [etcdTells],
+		async play(job) {
+			await job.form("a", "b", "c");
+			// Who coordinates is killed as often as another one; all are linked by then.
+			await sleep(500 + Math.random() * 1_000);
+			const [name] = ["a", "b", "c"].sort(() => Math.random() - 0.5);
+			const at = job.signal(name, "SIGKILL");
+			return (await job.world(8, at)) - at;
+		},
+	}),
 	killed(SHORT_TTL_S, DEATHS),
-	killed(5, DEATHS),
+	killed(5, DEATHS / 2),
 	clusterFigure({
 		name: "cluster-left",
 		title:
@@ -119,19 +137,10 @@ export const CLUSTER_FIGURES = [
 			return backAt - thawedAt;
 		},
 	}),
-	idle({
-		name: "cluster-idle",
-		title: `processor of one of two idle agents with 4 workers each, over ${IDLE_MS / 1_000} s, % of a core`,
-		unit: "%",
-		peers: ["torchrun"],
-		goal: { atMost: 0.3 },
-		async watch(job, durationMs) {
-			const agents = ["a", "b"].flatMap((name) => helpersOf(job, name));
-			const used = () => sum(agents.map(processorMs));
-			const [before, start] = [used(), performance.now()];
-			await sleep(durationMs);
-			return ((used() - before) / (performance.now() - start) / 2) * 100;
-		},
+	idleProcessor({ name: "cluster-idle", peers: ["torchrun"] }),
+	idleProcessor({
+		name: "cluster-idle-linkless",
+		run: { flags: ["--links", "off"] },
 	}),
 	idle({
 		name: "cluster-requests",
@@ -150,8 +159,8 @@ export const CLUSTER_FIGURES = [
 /** @returns {import("./figures.js").Figure} */
 function killed(ttlS, rounds) {
 	return deathFigure({
-		name: `cluster-killed-${ttlS}`,
-		title: `one of two agents is killed, its lease lives ${ttlS} s → the last of the other's 4 workers is started again`,
+		name: `cluster-lapsed-${ttlS}`,
+		title: `one of two agents without links is killed, its lease lives ${ttlS} s → the last of the other's 4 workers is started again`,
 		rounds,
 		ttlS,
 		wentOn: (job, at) => job.world(4, at),
@@ -189,6 +198,24 @@ function idle({ watch, ...figure }) {
 			await job.form("a", "b");
 			if (!isQuick) await sleep(COME_TO_REST_MS);
 			return watch(job, isQuick ? QUICK_IDLE_MS : IDLE_MS, etcd);
+		},
+	});
+}
+
+/** @returns {import("./figures.js").Figure} */
+function idleProcessor(figure) {
+	const linkless = figure.run === undefined ? "" : " without links";
+	return idle({
+		title: `processor of one of two idle agents${linkless} with 4 workers each, over ${IDLE_MS / 1_000} s, % of a core`,
+		unit: "%",
+		goal: { atMost: 0.3 },
+		...figure,
+		async watch(job, durationMs) {
+			const agents = ["a", "b"].flatMap((name) => helpersOf(job, name));
+			const used = () => sum(agents.map(processorMs));
+			const [before, start] = [used(), performance.now()];
+			await sleep(durationMs);
+			return ((used() - before) / (performance.now() - start) / 2) * 100;
 		},
 	});
 }

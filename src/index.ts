@@ -1,8 +1,16 @@
-import type { LaunchConfig } from "./config/index.js";
-import type { RunReport } from "./status/index.js";
+import {
+	type LaunchConfig,
+	type LaunchedAgent,
+	startAgent,
+} from "./launch/index.js";
 
 export { ElasticRunError, type ElasticRunErrorCode } from "./base/errors.js";
-export type { LaunchConfig } from "./config/index.js";
+export type { Logger } from "./base/logger.js";
+export type {
+	AgentStatus,
+	LaunchConfig,
+	LaunchedAgent,
+} from "./launch/index.js";
 export type {
 	Charge,
 	PolicyContext,
@@ -51,12 +59,11 @@ export type {
 
 /**
  * Starts this node's workers, supervises them, and resolves with how the run ended and how each rank did. It never exits
- * the process and installs no signal handlers; `config.signal` stops it.
+ * the process and installs no signal handlers; `config.signal` or its own `stop()` stops it.
  *
  * @throws ElasticRunError whose `code` names the kind, if nothing could be started or elastic-run itself failed. A failed
  * run is a result, not an error.
  */
-export async function launchAgent(config: LaunchConfig): Promise<RunReport> {
-	const { launch } = await import("./launch/launch.js");
-	return launch(config);
+export function launchAgent(config: LaunchConfig): LaunchedAgent {
+	return startAgent(config);
 }

@@ -38,7 +38,7 @@ export class ClusterJob {
 	#isSmoke;
 
 	/**
-	 * @param {import("../launchers.js").Launcher} launcher
+	 * @param {{ name: string, cli?: string }} launcher `cli`: the command of another build
 	 * @param {RunSettings & { endpoint: string }} settings where the agents meet
 	 * @param {{ worker: string, scratch: string, isSmoke: boolean }} place
 	 */
@@ -103,8 +103,9 @@ export class ClusterJob {
 	/** Makes the worker of the highest rank fail; returns when it did. */
 	async failWorker() {
 		const [{ pid, worldSize }] = this.#newest.slice(-1);
+		const since = Date.now();
 		process.kill(pid, "SIGUSR1");
-		return lastOf(await this.marked("end", 1, { worldSize }));
+		return lastOf(await this.marked("end", 1, { since, worldSize }));
 	}
 
 	/** Kills the worker of a rank in the newest world, counted from the end where it is negative; returns when that was. */
@@ -185,9 +186,10 @@ export class ClusterJob {
 
 	#start(name) {
 		const directory = this.#path(name);
-		mkdirSync(directory);
+		mkdirSync(directory, { recursive: true });
 		const command = AGENT_COMMANDS[this.#launcher.name]({
 			...this.#settings,
+			cli: this.#launcher.cli,
 			nodeId: `node-${name}`,
 			workers: this.#workersOf(name),
 			directory,

@@ -3,7 +3,7 @@ import { leaseEnds } from "../floors/etcd-floors.js";
 import { clusterFigure } from "./cluster-figure.js";
 
 /**
- * One of two agents is killed, and the other one goes on when its lease has lapsed.
+ * One of two agents without links is killed, and the other one goes on when its lease has lapsed.
  * @param {object} figure as `clusterFigure` takes it, with `ttlS`, the lease's time to live in seconds,
  *   and `wentOn(job, at)`, which resolves with when the other one did, in milliseconds
  * @returns {import("../figures.js").Figure}
@@ -11,7 +11,12 @@ import { clusterFigure } from "./cluster-figure.js";
 export function deathFigure({ ttlS, wentOn, run, ...figure }) {
 	return clusterFigure({
 		...figure,
-		run: { ...run, nodes: "1:2", conf: { lease_ttl: ttlS } },
+		run: {
+			...run,
+			nodes: "1:2",
+			conf: { lease_ttl: ttlS },
+			flags: [...(run?.flags ?? []), "--links", "off"],
+		},
 		goal: { atMost: ttlS * 1_000 + 300, p95AtMost: ttlS * 1_000 + 800 },
 		beside: [leaseEnds(ttlS)],
 		async play(job) {

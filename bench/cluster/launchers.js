@@ -4,6 +4,7 @@ import { CLI, PYTHON } from "../launchers.js";
  * One agent of a run over several, all of them on this machine.
  *
  * @typedef {object} AgentRequest
+ * @property {string} [cli] elastic-run's command: this build's unless given
  * @property {string} nodes `--nnodes`
  * @property {string} nodeId
  * @property {number} workers
@@ -22,7 +23,7 @@ import { CLI, PYTHON } from "../launchers.js";
 export const AGENT_COMMANDS = {
 	"elastic-run": (request) => [
 		process.execPath,
-		CLI,
+		request.cli ?? CLI,
 		...["--nnodes", request.nodes],
 		...["--nproc-per-node", String(request.workers)],
 		...["--run-id", request.runId, "--node-id", request.nodeId],

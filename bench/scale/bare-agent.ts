@@ -52,6 +52,7 @@ export class BareAgent {
 		this.membership.start({
 			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
 			onLost: (reason) => this.fail(reason),
+			onLongerLease: () => {},
 			onError: this.surroundings.onError,
 		});
 	}

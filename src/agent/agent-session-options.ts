@@ -1,3 +1,4 @@
+import type { Links } from "../links/index.js";
 import type { Membership } from "../rendezvous/index.js";
 import type { Store } from "../store/index.js";
 import type { AgentObserver } from "./agent-observer.js";
@@ -27,6 +28,8 @@ export interface AgentSessionOptions {
 	readonly store: Store;
 	/** Serves this agent's state over HTTP; undefined if there is no server. */
 	readonly observer: AgentObserver | undefined;
+	/** Its connections to the run's other agents; undefined if there are none. */
+	readonly links: Pick<Links, "follow" | "guardBy"> | undefined;
 	/** Opens the sources of notices, which then call `notice`. */
 	readonly openNotices: () => void;
 	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */

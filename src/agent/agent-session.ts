@@ -1,5 +1,6 @@
 import { isUnreachable } from "../base/back-off.js";
 import { ElasticRunError, EXIT_CODES, messageOf } from "../base/errors.js";
+import { formatDuration } from "../base/units.js";
 import { within } from "../base/within.js";
 import { readOomKills } from "../processes/index.js";
 import {
@@ -99,6 +100,7 @@ export class AgentSession {
 		shareImports(options, resources);
 		await publishLocally({ ...options, ...place, notice }, resources);
 		options.observer?.joined(options, resources);
+		if (resources.guard) options.links?.guardBy(resources.guard);
 		place.log.info(
 			`run ${config.runId} on ${config.nodeId}: logs in ${resources.logs.directory}`,
 		);
@@ -153,6 +155,7 @@ export class AgentSession {
 		{ synced, world }: RoundRecord,
 		workers: readonly Pick<WorkerResult, "pid" | "rank">[],
 		kept: number,
+		ended: number,
 	): void {
 		const { log, standIn } = this.options.place;
 		const pids = workers.flatMap(({ pid }) => pid ?? []);
@@ -160,7 +163,7 @@ export class AgentSession {
 		const started =
 			kept === 0
 				? `started ${pids.length} ${of}`
-				: `${kept} kept, ${pids.length - kept} started, ${of}`;
+				: `${kept} kept, ${pids.length - kept - ended} started, ${of}`;
 		const words = standIn
 			? `round ${synced} has begun: the barrier is down`
 			: `round ${synced}: ${started}`;
@@ -220,14 +223,22 @@ export class AgentSession {
 	/** An internal error ends the launch, but only after its workers have ended. */
 	private async supervise(agent: Agent, workers: WorkerGroup): Promise<Ending> {
 		const { dispatch } = this.inbox;
+		const { place, links, config, incarnation } = this.options;
+		const { log } = place;
+		const self = { nodeId: config.nodeId, incarnation, link: config.link };
 		this.options.membership.start({
 			onView: (view) => {
 				this.view = view;
 				this.newcomer.see(view);
+				links?.follow(self, view.round.head);
 				dispatch({ kind: "round-seen", view });
 			},
 			onLost: (reason, fenceAt) =>
 				dispatch({ kind: "session-lost", reason, fenceAt }),
+			onLongerLease: (ttlMs) =>
+				log.warn(
+					`this node's lease now lives for ${formatDuration(ttlMs)}: the store answers, so the last one was too short for this machine or its store`,
+				),
 			onError: (error) => this.fail(error),
 		});
 		try {
@@ -304,7 +315,7 @@ export class AgentSession {
 			progress: steps.lastProgress(),
 			stuck: stuck.linesOf(ending.root?.round),
 			wordsOf: (pid) => workers.wordsOf(pid),
-			logDir: resources.logs.directory,
+			logDir: resources.logs.kept,
 		});
 		return keepEndedRun(report, { last, config, ...place });
 	}

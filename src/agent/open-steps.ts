@@ -24,6 +24,7 @@ import {
 	type StepSource,
 	type Topic,
 } from "../model/index.js";
+import { readOomKills } from "../processes/index.js";
 import {
 	encodeRecord,
 	informationAt,
@@ -144,7 +145,7 @@ export function openSteps(options: OpenStepsOptions): OpenSteps {
 }
 
 function openReaders(
-	{ clock, config, onStep }: OpenStepsOptions,
+	{ clock, config, log, onStep }: OpenStepsOptions,
 	processes: () => readonly NodeProcess[],
 	ledger: Pick<RoundLedger, "stepped" | "announced">,
 ): WorkerReaders {
@@ -158,6 +159,10 @@ function openReaders(
 			if (process) onStep(process.pid, steps.source);
 		},
 		onPhase: (directory, told, at) => ledger.announced(directory, told, at),
+		onLossGone: ({ rank }, { name, last }) =>
+			log.warn(
+				`rank ${rank} reports a ${name} that is no number (${last} before): it trains on, and what it saves may be of no use`,
+			),
 	});
 }
 
@@ -193,6 +198,7 @@ function openHangWatch(
 		readers,
 		lostSteps: new LostSteps({ clock, ...resources }),
 		inquiry: new HangInquiry({ ...node, steps }),
+		readOomKills,
 		onHang,
 	});
 }

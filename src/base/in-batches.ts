@@ -1,17 +1,19 @@
 /**
- * Prepares up to `size` items, uses each of them, then goes on with the next ones. If an item's preparation throws, it is
- * tried once more alone after the items before it were used, because they may have held what it needed. If it throws
- * again, the loop ends.
+ * Prepares one item, uses it, then prepares and uses two, four, up to `most` at a time. If an item's preparation throws,
+ * it is tried once more alone after the items before it were used, because they may have held what it needed. The loop
+ * ends early if it throws again, or if `isTimeUp` says so between two batches.
  *
- * @returns the error and the items that were not used, the failed one first; undefined if all were used.
+ * @returns the items that were not used, the failed one first, and its error if there is one; undefined if all were used.
  */
 export function inBatches<Item, Prepared>(
 	items: readonly Item[],
-	size: number,
+	most: number,
 	prepare: (item: Item) => Prepared,
 	use: (item: Item, prepared: Prepared) => void,
-): { readonly error: unknown; readonly left: readonly Item[] } | undefined {
-	for (let left = items; left.length > 0; ) {
+	isTimeUp: () => boolean,
+): { readonly error?: unknown; readonly left: readonly Item[] } | undefined {
+	let size = 1;
+	for (let left = items; left.length > 0; size = Math.min(2 * size, most)) {
 		const ready: [Item, Prepared][] = [];
 		try {
 			for (const item of left.slice(0, size)) ready.push([item, prepare(item)]);
@@ -20,6 +22,7 @@ export function inBatches<Item, Prepared>(
 		}
 		for (const [item, prepared] of ready) use(item, prepared);
 		left = left.slice(ready.length);
+		if (left.length > 0 && isTimeUp()) return { left };
 	}
 	return undefined;
 }

@@ -5,6 +5,7 @@ export {
 	OWNER_FILE,
 	removeDirectory,
 	removeTree,
+	removeTreeAside,
 	takePrivateDirectory,
 } from "./directories.js";
 export {

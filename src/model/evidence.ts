@@ -93,6 +93,8 @@ const rankEvidence = fields({
 	groups: list(groupProgress),
 	/** As its hook says; undefined if it has not begun to join one, or has no hook. */
 	processGroup: optional(oneOf(...GROUP_STATES)),
+	/** The uncaught exception of which its process ends, in words; undefined if none is known. */
+	raised: optional(words),
 });
 
 /** `evidence/<nodeId>`: what a node has found out about its workers while their round hangs, written under its lease. */

@@ -12,6 +12,14 @@ export {
 } from "./evidence.js";
 export { HANG_KINDS, type Hang, type HangKind, type Suspect } from "./hang.js";
 export { LEDGER, type LedgerRecord } from "./ledger.js";
+export {
+	LINK_ADDRESS,
+	LINKED_AGENT,
+	type LinkAddress,
+	type LinkedAgent,
+	RIDE_MESSAGE,
+	type RideMessage,
+} from "./link.js";
 export type { Notice, NoticeListener, NoticeOrigin } from "./notice.js";
 export {
 	type BusyWorker,

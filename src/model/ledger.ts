@@ -51,8 +51,8 @@ export const LEDGER = fields({
 	stragglerMs: optional(duration),
 	/** How often it saved. */
 	saves: count,
-	/** Absent without `--warm auto`, and if it started no worker for this round. */
+	/** Absent without warm starts, and if it started no worker for this round. */
 	starts: optional(starts),
-	/** Absent without `--warm auto`. */
+	/** Absent without warm starts. */
 	nextStart: optional(nextStart),
 });

@@ -1,5 +1,6 @@
 import {
 	fields,
+	flag,
 	type Infer,
 	list,
 	mapOf,
@@ -40,6 +41,8 @@ const workerProgress = fields({
 	start: optional(startKind),
 	/** Undefined before enough steps. */
 	pace: optional(pace),
+	/** Its process has ended, and it makes no more. */
+	ended: optional(flag),
 });
 
 /** What one worker does while no step comes. */

@@ -1,8 +1,13 @@
 import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import {
+	decodeIdentity,
+	encodeIdentity,
+	isDead,
 	JsonFields,
 	makeDirectories,
+	ownIdentity,
+	type ProcessIdentity,
 	replaceFile,
 	takePrivateDirectory,
 } from "../channel/index.js";
@@ -26,6 +31,8 @@ export interface EndedRun extends Mirror {
 	readonly logDirectory: string | undefined;
 	/** Where its state was stored: in the launcher's memory, or in a store. */
 	readonly backend: "memory" | "etcd";
+	/** The launcher that takes this record back when its run ends in order. While it lives, the run has not ended. */
+	readonly launcher?: ProcessIdentity | undefined;
 }
 
 /** The directory of a user's records of ended runs. It survives logout and reboot. */
@@ -44,24 +51,27 @@ export function endedRunsDirectory(
 	return join(temporaryDirectory, `elastic-run-state-${uid}`);
 }
 
-/** Throws if it cannot be written. `id`: no other record has it. */
+/** Returns the file. Throws if it cannot be written. `id`: no other record has it. */
 export function writeEndedRun(
 	directory: string,
 	uid: number,
 	id: string,
 	run: EndedRun,
-): void {
-	const { runId, snapshot, ...others } = run;
+): string | undefined {
+	const { runId, snapshot, launcher, ...others } = run;
 	const text = JSON.stringify({
 		version: 1,
 		...others,
+		launcher: launcher && encodeIdentity(launcher),
 		run: encodeMirror(runId, snapshot),
 	});
-	if (Buffer.byteLength(text) > LARGEST_BYTES) return;
+	if (Buffer.byteLength(text) > LARGEST_BYTES) return undefined;
 	requireOwnPlace(directory, uid);
 	makeDirectories(dirname(directory), 0o700);
 	takePrivateDirectory(directory, uid);
-	replaceFile(join(directory, `${run.endedAt}-${id}.json`), text, directory);
+	const file = join(directory, `${run.endedAt}-${id}.json`);
+	replaceFile(file, text, directory);
+	return file;
 }
 
 /** Under sudo, HOME may still belong to another user, who could not use what this one makes there. */
@@ -79,13 +89,15 @@ export function readEndedRuns(
 	uid: number,
 	wallTime: number,
 ): readonly (EndedRun & { readonly file: string })[] {
+	const self = ownIdentity();
 	return recordNames(directory, uid)
 		.reverse()
 		.filter((name) => wallTime - endOf(name) <= KEPT_MS)
 		.flatMap((name) => {
 			const file = join(directory, name);
 			const run = isFile(file, LARGEST_BYTES) ? readRecord(file) : undefined;
-			return run === undefined ? [] : [{ ...run, file }];
+			const lives = run?.launcher && !isDead(run.launcher, self);
+			return run === undefined || lives ? [] : [{ ...run, file }];
 		});
 }
 
@@ -127,6 +139,7 @@ function readRecord(file: string): EndedRun | undefined {
 		const fields = JsonFields.parse(readFileSync(file, "utf8"));
 		fields.oneOf("version", [1]);
 		const mirror = decodeMirror(fields.text("run"));
+		const launcher = fields.optionalText("launcher");
 		return (
 			mirror && {
 				...mirror,
@@ -134,6 +147,7 @@ function readRecord(file: string): EndedRun | undefined {
 				nodeId: fields.text("nodeId"),
 				logDirectory: fields.optionalText("logDirectory"),
 				backend: fields.oneOf("backend", ["memory", "etcd"]),
+				launcher: launcher === undefined ? undefined : decodeIdentity(launcher),
 			}
 		);
 	} catch {

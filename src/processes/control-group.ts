@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 /** The name of a control group's file, in version 2 and in version 1. */
 export interface ControlGroupFile {
@@ -18,18 +19,25 @@ export function controlGroupPaths(
 	const paths = membership.split("\n").flatMap((line) => {
 		const [, controllers, group] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
 		if (group === undefined) return [];
-		if (controllers === "") return both("/sys/fs/cgroup", group, v2);
+		if (controllers === "") return upwards("/sys/fs/cgroup", group, v2);
 		return controllers?.split(",").includes(controller)
-			? both(`/sys/fs/cgroup/${controller}`, group, v1)
+			? upwards(`/sys/fs/cgroup/${controller}`, group, v1)
 			: [];
 	});
 	return [...new Set(paths)];
 }
 
-/** In a container the path may be the host's, while the container's own group is mounted at the top. */
-function both(mount: string, group: string, file: string): readonly string[] {
-	const folder = group === "/" ? "" : group;
-	return [`${mount}${folder}/${file}`, `${mount}/${file}`];
+/**
+ * A group without this controller is counted in the nearest one above that has it. In a container the path may be the
+ * host's, while the container's own group is mounted at the top.
+ */
+function upwards(
+	mount: string,
+	group: string,
+	file: string,
+): readonly string[] {
+	if (group.length <= 1) return [`${mount}/${file}`];
+	return [`${mount}${group}/${file}`, ...upwards(mount, dirname(group), file)];
 }
 
 /**
@@ -52,6 +60,7 @@ export function parseOomKills(text: string): number | undefined {
 
 /**
  * How many processes of this agent's control group the kernel has killed for lack of memory, since the group was made.
+ * Whichever group's limit it was, the kernel counts the kill in the victim's own; the count of a parent has the neighbours'.
  * Undefined if unreadable.
  */
 export function readOomKills(): number | undefined {

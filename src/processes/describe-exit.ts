@@ -127,7 +127,20 @@ function hintOf(
 	if (signal !== undefined) return SIGNAL_HINTS[signal];
 	if (exit.code === null) return undefined;
 	const ofNode = isNode(program) ? NODE_CODE_HINTS[exit.code] : undefined;
-	return ofNode ?? CODE_HINTS[exit.code];
+	const ofCode = ofNode ?? CODE_HINTS[exit.code];
+	const killed = exit.code === 0 ? undefined : describeOomKills(oomKills);
+	return [killed, ofCode].filter(Boolean).join("\n") || undefined;
+}
+
+/** The processes of this control group that were killed meanwhile, perhaps helpers of a worker; undefined: none. */
+export function describeOomKills({
+	before,
+	now,
+}: OomKills): string | undefined {
+	if (before === undefined || now === undefined || now <= before) {
+		return undefined;
+	}
+	return `in this round the kernel has killed ${now - before} of the control group's processes for lack of memory (oom_kill rose from ${before} to ${now}): a worker, or what one has started`;
 }
 
 function isNode(program: string | undefined): boolean {

@@ -6,13 +6,15 @@ import { OWNER_FILE } from "../channel/index.js";
  *
  * Its environment: `root` is the agent's channel directory. The guard removes it if the agent ended without `bye`, unless
  * another agent has taken it. `mark_name` and `mark_value` are the two parts of the mark in every worker's environment.
+ * `last_word`, if set, is what it writes to descriptor 3 once the agent has ended without `bye` and certainly nothing of it
+ * is left. `replaced` says that another guard has taken its place.
  */
 export const GUARD_SCRIPT = `
 marker="$mark_name=$mark_value"
 groups=' ' clean=
 owner() { [ -r "$root/${OWNER_FILE}" ] && head -n 1 "$root/${OWNER_FILE}"; }
 owned=$(owner)
-trap '' HUP INT QUIT TERM
+trap '' HUP INT QUIT TERM PIPE
 
 # A line that the agent did not finish is not taken: it may be part of a number.
 while IFS= read -r line; do
@@ -23,6 +25,7 @@ while IFS= read -r line; do
 		*" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;;
 		esac ;;
 	bye) clean=yes && break ;;
+	replaced) exit ;;
 	esac
 done
 
@@ -64,6 +67,7 @@ if read -r self rest </proc/self/stat && [ "$self" = $$ ]; then
 		pass=$((pass + 1))
 		[ $nobody -lt 2 ] && { sleep 0.05 || sleep 1; }
 	done
+	[ $nobody -lt 2 ] || [ "$clean" ] || [ -z "$last_word" ] || printf '%s' "$last_word" >&3
 fi
 
 [ "$clean" ] || [ "$(owner)" != "$owned" ] || rm -rf -- "$root" || { chmod -R u+rwx -- "$root"; rm -rf -- "$root"; }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { basename, dirname, resolve } from "node:path";
 import type { Clock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
@@ -28,10 +29,21 @@ export interface GuardOptions {
 	readonly shell?: string | undefined;
 }
 
+/** A guard's last word, and the connection for it, which the guard then holds. */
+export interface LastWord {
+	readonly socket: Socket;
+	readonly word: string;
+}
+
 /** A process that outlives the agent and ends its workers. */
 export interface Guard extends GroupRegistry {
 	/** Undefined if none is running. */
 	readonly pid: number | undefined;
+	/**
+	 * Gives the guard a connection and what it says there: once the agent has ended without `close`, and certainly nothing of
+	 * it is left. A guard inherits a connection only as it starts, so another takes its place.
+	 */
+	speakThrough(line: LastWord): void;
 	/**
 	 * Ends the guard after a regular end of the agent, with all workers gone. The guard first ends processes that left
 	 * their worker's group (SIGTERM, a second later SIGKILL). Does not wait.
@@ -58,6 +70,8 @@ class GuardProcess implements Guard {
 	private endedAt: readonly number[] = [];
 	private unsent: string[] = [];
 	private flushLater: NodeJS.Immediate | undefined;
+	private lastWord: LastWord | undefined;
+	private closed = false;
 
 	constructor(options: GuardOptions) {
 		this.options = options;
@@ -78,7 +92,22 @@ class GuardProcess implements Guard {
 		this.send(`-${groupId}`);
 	}
 
+	speakThrough(line: LastWord): void {
+		if (this.closed) return;
+		this.flush();
+		const before = this.child;
+		this.lastWord = line;
+		this.start();
+		// Where processes are short, a guard without a voice is better than none.
+		if (before !== undefined && this.child?.pid === undefined) {
+			this.child = before;
+		}
+		// The next guard knows all groups by now.
+		else before?.stdin?.end("replaced\n");
+	}
+
 	close(): void {
+		this.closed = true;
 		const child = this.child;
 		this.send("bye");
 		this.flush();
@@ -88,7 +117,7 @@ class GuardProcess implements Guard {
 
 	private start(): void {
 		try {
-			this.follow(spawnShell(this.options));
+			this.follow(spawnShell(this.options, this.lastWord));
 		} catch (error) {
 			this.giveUp(messageOf(error));
 		}
@@ -146,14 +175,14 @@ class GuardProcess implements Guard {
 	}
 }
 
-function spawnShell({
-	channelRoot,
-	mark,
-	path = USUAL_PATH,
-	shell = "/bin/sh",
-}: GuardOptions): ChildProcess {
+function spawnShell(
+	{ channelRoot, mark, path = USUAL_PATH, shell = "/bin/sh" }: GuardOptions,
+	lastWord: LastWord | undefined,
+): ChildProcess {
 	const at = mark.indexOf("=");
-	return spawn(shell, ["-c", GUARD_SCRIPT, GUARD_NAME], {
+	// A connection that was closed since cannot be given to anybody.
+	const socket = lastWord?.socket.destroyed ? undefined : lastWord?.socket;
+	const guard = spawn(shell, ["-c", GUARD_SCRIPT, GUARD_NAME], {
 		cwd: "/",
 		detached: true,
 		// Not in its arguments, where `pkill -f elastic-run` would match. It gets none of the agent's environment and the
@@ -163,9 +192,13 @@ function spawnShell({
 			root: channelRoot,
 			mark_name: mark.slice(0, at),
 			mark_value: mark.slice(at + 1),
+			last_word: lastWord?.word,
 		},
-		stdio: ["pipe", "ignore", "ignore"],
+		stdio: ["pipe", "ignore", "ignore", socket ?? "ignore"],
 	});
+	// Node has stopped to read what it shares. But the agent must see when the other end hangs up.
+	socket?.resume();
+	return guard;
 }
 
 function checkRemovable(channelRoot: string): void {

@@ -4,6 +4,7 @@ export {
 } from "./control-group.js";
 export {
 	describeExit,
+	describeOomKills,
 	type OomKills,
 	OUT_OF_MEMORY,
 	STOP_CODES,
@@ -11,7 +12,7 @@ export {
 } from "./describe-exit.js";
 export { watchEscapees } from "./escapees.js";
 export { ExitFileSpawner, exitCodeIn } from "./exit-file-spawner.js";
-export { startGuard } from "./guard.js";
+export { type Guard, startGuard } from "./guard.js";
 export { endLeftBehind } from "./left-behind.js";
 export { agentMark, newIncarnation, pid1Warning } from "./own-process.js";
 export { signalGroup, signalProcess } from "./process-group.js";

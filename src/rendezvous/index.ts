@@ -12,7 +12,7 @@ export {
 	type MembershipOptions,
 	type RoundView,
 } from "./member/membership.js";
-export { stopRun } from "./member/write-stop.js";
+export { type GivenEnd, stopRun, withEnd } from "./member/write-stop.js";
 export { awaitedNow } from "./records/awaited.js";
 export {
 	comesBackAt,
@@ -27,6 +27,13 @@ export {
 	usedOf,
 } from "./records/budgets.js";
 export { deleteRun, isInhabited } from "./records/delete-run.js";
+export {
+	DRAIN,
+	type DrainRecord,
+	RECREATED,
+	REPLACED,
+	type ReplacedRecord,
+} from "./records/departure-records.js";
 export type { FailureRecord } from "./records/failure.js";
 export {
 	HISTORY,
@@ -46,6 +53,7 @@ export {
 	type LedgerRecord,
 	ledgerRecords,
 } from "./records/ledger-record.js";
+export { runTimeBy } from "./records/lived-record.js";
 export {
 	currentPlaces,
 	holderOf,
@@ -68,18 +76,13 @@ export {
 	BUDGET,
 	type BudgetRecord,
 	COORDINATOR,
-	DRAIN,
-	type DrainRecord,
 	type NodeFailure,
 	type NodeRecord,
 	type NodeState,
 	type NoticeRecord,
 	type Outcome,
 	RECORD_VERSION,
-	RECREATED,
-	REPLACED,
 	type Reached,
-	type ReplacedRecord,
 	ROUND,
 	type RoleTerms,
 	type RoundCause,

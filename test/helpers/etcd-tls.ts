@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** Files, in PEM, as etcd and its clients take them. */
 export interface Certificates {
@@ -18,6 +18,71 @@ const SERVER = "subjectAltName=IP:127.0.0.1,DNS:localhost";
 /** The server is a client as well: its JSON gateway calls itself. */
 const USAGE = "extendedKeyUsage=serverAuth,clientAuth";
 
+function openssl(...args: readonly string[]): void {
+	execFileSync("openssl", args, { stdio: ["ignore", "ignore", "pipe"] });
+}
+
+function newKey(folder: string, name: string): readonly string[] {
+	return [
+		...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
+		...["-keyout", join(folder, `${name}.key`)],
+		...["-subj", `/O=elastic-run/OU=${name}`],
+	];
+}
+
+function sign(
+	folder: string,
+	name: string,
+	extensions: readonly string[],
+): void {
+	const file = (kind: string) => join(folder, `${name}.${kind}`);
+	writeFileSync(file("ext"), `${extensions.join("\n")}\n`);
+	openssl("req", ...newKey(folder, name), "-out", file("csr"));
+	openssl(
+		...["x509", "-req", "-in", file("csr"), "-out", file("crt")],
+		...["-CA", join(folder, "ca.crt"), "-CAkey", join(folder, "ca.key")],
+		...["-CAcreateserial", "-days", "1", "-extfile", file("ext")],
+	);
+}
+
+/** Writes another certificate and key of the client over those that it has. */
+export function renewClient({ cert }: Certificates): void {
+	sign(dirname(cert), "client", [USAGE]);
+}
+
+/** A list of revoked certificates in this folder, which has an authority of its own: etcd asks for no other. */
+export class Revocations {
+	readonly file: string;
+
+	constructor(private readonly folder: string) {
+		this.file = join(folder, "revoked.pem");
+		openssl(
+			...["req", "-x509", ...newKey(folder, "ca"), "-days", "1"],
+			...["-out", join(folder, "ca.crt")],
+		);
+		const index = join(folder, "index");
+		writeFileSync(index, "");
+		writeFileSync(
+			join(folder, "ca.conf"),
+			`[ca]\ndefault_ca=own\n[own]\ndatabase=${index}\ndefault_md=sha256\ndefault_crl_days=1\n`,
+		);
+		this.ca("-gencrl", "-out", this.file);
+	}
+
+	revoke(cert: string): void {
+		this.ca("-revoke", cert);
+		this.ca("-gencrl", "-out", this.file);
+	}
+
+	private ca(...args: readonly string[]): void {
+		openssl(
+			...["ca", "-config", join(this.folder, "ca.conf")],
+			...["-keyfile", join(this.folder, "ca.key")],
+			...["-cert", join(this.folder, "ca.crt"), ...args],
+		);
+	}
+}
+
 export function hasOpenssl(): boolean {
 	try {
 		execFileSync("openssl", ["version"], { stdio: "ignore" });
@@ -33,26 +98,11 @@ export function hasOpenssl(): boolean {
  */
 export function makeCertificates(folder: string): Certificates {
 	const file = (name: string) => join(folder, name);
-	const openssl = (...args: readonly string[]) =>
-		execFileSync("openssl", args, { stdio: ["ignore", "ignore", "pipe"] });
-	const newKey = (name: string) => [
-		...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
-		...["-keyout", file(`${name}.key`), "-subj", `/O=elastic-run/OU=${name}`],
-	];
 	const cacert = file("ca.crt");
-	openssl("req", "-x509", ...newKey("ca"), "-days", "1", "-out", cacert);
-	const sign = (name: string, extensions: readonly string[]) => {
-		const [ask, extra] = [file(`${name}.csr`), file(`${name}.ext`)];
-		writeFileSync(extra, `${extensions.join("\n")}\n`);
-		openssl("req", ...newKey(name), "-out", ask);
-		openssl(
-			...["x509", "-req", "-in", ask, "-out", file(`${name}.crt`)],
-			...["-CA", cacert, "-CAkey", file("ca.key"), "-CAcreateserial"],
-			...["-days", "1", "-extfile", extra],
-		);
-	};
-	sign("server", [SERVER, USAGE]);
-	sign("client", [USAGE]);
+	const newCa = newKey(folder, "ca");
+	openssl("req", "-x509", ...newCa, "-days", "1", "-out", cacert);
+	sign(folder, "server", [SERVER, USAGE]);
+	sign(folder, "client", [USAGE]);
 	return {
 		cacert,
 		cert: file("client.crt"),

@@ -163,7 +163,9 @@ export class LaunchSite {
 
 	/** Everything that launchers get as their environment. */
 	get environment(): Record<string, string> {
+		const { ELASTIC_RUN_WARM: warm } = process.env;
 		return {
+			...(warm === undefined ? {} : { ELASTIC_RUN_WARM: warm }),
 			PATH: process.env.PATH ?? "",
 			HOME: this.path,
 			TMPDIR: this.temporary,

@@ -10,6 +10,7 @@ export function nodeNow(change: Partial<NodeNow> = {}): NodeNow {
 		workers: [],
 		readiness: { isReady: false, reason: "" },
 		round: null,
+		links: null,
 		...change,
 	};
 }

@@ -65,7 +65,7 @@ export function statusDocument(
 		run: { ...runStatus({ nodes, ...run }), place: "127.0.0.1:2379" },
 		node: {
 			...{ nodeId: "node-a", pid: 77, phase: "RUNNING", since: NOW - 60_000 },
-			...{ waitsFor: null, workers: [worker()] },
+			...{ waitsFor: null, workers: [worker()], links: null },
 		},
 		history: null,
 		timeline: timeline(),

@@ -249,6 +249,7 @@ export class ScriptedAgent {
 			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
 			onLost: (reason, fenceAt) =>
 				this.agent.dispatch({ kind: "session-lost", reason, fenceAt }),
+			onLongerLease: () => {},
 			onError: (error) => this.tell(`error: ${String(error)}`),
 		});
 	}

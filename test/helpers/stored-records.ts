@@ -1,6 +1,11 @@
 import type { Shape } from "../../src/base/shape.js";
 import { EVIDENCE } from "../../src/model/evidence.js";
 import { PROGRESS } from "../../src/model/progress.js";
+import {
+	DRAIN,
+	RECREATED,
+	REPLACED,
+} from "../../src/rendezvous/records/departure-records.js";
 import { HISTORY } from "../../src/rendezvous/records/history-record.js";
 import { LEARNED } from "../../src/rendezvous/records/learned-record.js";
 import { LEDGER } from "../../src/rendezvous/records/ledger-record.js";
@@ -8,11 +13,8 @@ import { PREFLIGHT } from "../../src/rendezvous/records/preflight-record.js";
 import {
 	BUDGET,
 	COORDINATOR,
-	DRAIN,
 	FINISHED,
 	NODE,
-	RECREATED,
-	REPLACED,
 	ROUND,
 	SEAT,
 } from "../../src/rendezvous/records/records.js";

@@ -1,5 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, renameSync, writeFileSync } from "node:fs";
+import {
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	renameSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type ProcessEntry, readProcess } from "../../src/base/process-stat.js";
 import { PYTHON } from "../fixtures/python/start-python.js";
@@ -30,13 +36,29 @@ export async function isReady(launch: Launch): Promise<number> {
 	return helper;
 }
 
-/** Waits until the helper has so many workers, and processes that wait for their start; returns the pid of one. */
+/**
+ * Waits until the helper has so many workers, and processes that wait for their start; returns the pid of one. The launcher
+ * hears of each of these before it hears of a worker's end: the helper tells it of both, in this order.
+ */
 export async function parked(helper: number, count = 1): Promise<number> {
 	const found = await waitFor("a parked process", () => {
 		const children = childrenOf(helper);
-		return children.length >= count && children;
+		return children.length >= count && !isListening(helper) && children;
 	});
 	return found[0]?.pid ?? 0;
+}
+
+/** Whether a process that it has forked has not yet told it, through a pipe, that it waits. */
+function isListening(helper: number): boolean {
+	return readdirSync(`/proc/${helper}/fdinfo`).some((one) => {
+		try {
+			const path = readlinkSync(`/proc/${helper}/fd/${one}`);
+			const about = readFileSync(`/proc/${helper}/fdinfo/${one}`, "utf8");
+			return path.startsWith("pipe:") && /^flags:.*[04]$/m.test(about);
+		} catch {
+			return false;
+		}
+	});
 }
 
 /** Its children that lead a session of their own. */

@@ -37,26 +37,30 @@ export function measureHouse(): readonly Bound[] {
 	return [
 		{
 			// 800 of them are doors. Raised by 4,400 for Python's package, command and checkpoints (2,300), steps and phases
-			// of frameworks, stuck peers and starts that hang, hints, roles' terms, ignored failures, torchrun's recipes.
+			// of frameworks, stuck peers and starts that hang, hints, roles' terms, ignored failures, torchrun's recipes. By
+			// 2,150 for callbacks, trials of imports, addresses, steady time, fresh credentials, ranks that fall behind. By 500
+			// for warm starts by default, bytes, same stacks, kept logs, losses, waits after lost leases. By 2,000 for links.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 68_600,
+			bound: 73_250,
 			goal: 50_000,
 			...plain,
 		},
 		{
-			// Raised by 3,400 for the same, with real frameworks.
+			// Raised by 3,400 for the same, with real frameworks; by 2,500 for networks, clocks, logins, manifests, callbacks;
+			// by 650 for what came after these; by 2,550 for links, in the simulator too.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 72_700,
+			bound: 78_500,
 			goal: 50_000,
 			...plain,
 		},
 		{
 			what: "words of docs and README",
 			now: wordsOfDocs(),
-			// Raised for frameworks, pip, Python's checkpoints and the RFC's trainer.
-			bound: 18_600,
+			// Raised for frameworks, pip, Python's checkpoints, the RFC's trainer, all that differs from torchrun, recipes,
+			// kept logs, warm starts by default, links.
+			bound: 20_250,
 			goal: 18_000,
 			...plain,
 		},
@@ -76,10 +80,10 @@ export function measureHouse(): readonly Bound[] {
 		},
 		{ what: "floors", now: floors, bound: 8, goal: 8, ...plain },
 		{
-			// Hints, and frames without those of libraries: 4; getPgParameters: 4.
+			// Hints, and frames without those of libraries: 4; getPgParameters: 4. What launchAgent gives, lives, ranks behind: 17. How a launcher has left: 1. Links: 10.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 688,
+			bound: 717,
 			goal: 300,
 			...plain,
 		},
@@ -98,8 +102,8 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of the node's machine",
 			now: machineLines(),
-			// Raised by 52 for ignored failures and stuck workers.
-			bound: 3_004,
+			// Raised by 58 for ignored failures and stuck workers.
+			bound: 3_010,
 			goal: 2_600,
 			...plain,
 		},
@@ -120,7 +124,7 @@ export function measureHouse(): readonly Bound[] {
 		{
 			what: "lines of the longest file",
 			now: file.lines,
-			bound: 465,
+			bound: 400,
 			goal: 400,
 			where: file.where,
 		},

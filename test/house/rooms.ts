@@ -2,7 +2,7 @@
 export const FLOORS: readonly (readonly string[])[] = [
 	["src/base/"],
 	["src/channel/", "src/model/", "src/policies/", "src/store/"],
-	["src/config/", "src/logs/", "src/processes/", "src/runtime/"],
+	["src/config/", "src/links/", "src/logs/", "src/processes/", "src/runtime/"],
 	[
 		"src/checkpoint/",
 		"src/failures/",

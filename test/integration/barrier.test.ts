@@ -111,9 +111,11 @@ async function pods(
 	chmodSync(join(site, "elastic-run"), 0o755);
 	const { sidecar, main } = containersOf(recipe);
 	const run = ++runs;
-	// Those with a value are as the recipe has them.
+	// Those with a value are as the recipe has them, but for a login that this etcd does not ask for.
 	const given = sidecar.env.flatMap(({ name, value }) =>
-		value === undefined ? [] : [[name, value]],
+		value === undefined || name === "ELASTIC_RUN_RDZV_CONF"
+			? []
+			: [[name, value]],
 	);
 	return Promise.all(
 		scripts.map(async (script, index) => {

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { guardsOf, wordsOf } from "../helpers/guards.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import { endProcess, isAlive, signalProcess } from "../helpers/processes.js";
 
@@ -75,21 +75,3 @@ describe.skipIf(process.platform !== "linux")(
 		});
 	},
 );
-
-/** The guard among a launcher's children: it alone has `guard-of-workers` as its name. */
-function guardsOf(pid: number): number[] {
-	return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
-		.trim()
-		.split(" ")
-		.map(Number)
-		.filter((child) => wordsOf(child)[3] === "guard-of-workers");
-}
-
-/** A process's command line; none if it has ended. */
-function wordsOf(pid: number): readonly string[] {
-	try {
-		return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-	} catch {
-		return [];
-	}
-}

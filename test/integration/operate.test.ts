@@ -79,7 +79,7 @@ it.concurrent("stop ends a run on every node with exit code 5, spares too, and w
 	expect(again.stdout).toContain("had ended before, stopped: elastic-run");
 });
 
-it.concurrent("J21: status without a store shows the nodes and processes of a run while it lives, and afterwards that none of its agents is there", async () => {
+it.concurrent("J21: status without a store shows the nodes and processes of a run while it lives, and afterwards how it ended", async () => {
 	const site = openSite();
 	const launch = site.launch([
 		...["--nproc-per-node", "2", "--run-id", "one", job("obeys.sh")],
@@ -112,7 +112,10 @@ it.concurrent("J21: status without a store shows the nodes and processes of a ru
 	launch.signal("SIGTERM");
 	await launch.ended;
 	const memory = ["--rdzv-backend", "memory"];
-	expect(await printed(...memory)).toMatch(/\none +abandoned +1 +0 /);
+	expect(await printed(...memory)).toMatch(/\none +stopped +1 +0 /);
+	expect((await site.launch(["history", "one"]).ended).stdout).toMatch(
+		/, stopped after .*: SIGTERM$/m,
+	);
 	const other = await site.launch(["status", "other", ...memory]).ended;
 	expect(other).toMatchObject({ exitCode: 1, stdout: "" });
 	expect(other.stderr).toContain("there is no run other on this machine");

@@ -27,7 +27,7 @@ describe("--restart-strategy recreate", { concurrent: true }, () => {
 		expect(worker2?.env.TORCHELASTIC_RESTART_COUNT).toBe("1");
 		tell(cluster.worker(2, 0), 9);
 		const ends = await cluster.ends({ "node-a": 1 });
-		expect(ends["node-a"]?.stderr).toContain("budget of 1 restarts is spent");
+		expect(ends["node-a"]?.stderr).toContain("budget of 1 restart is spent");
 	});
 
 	it("J13 J14 with two agents: both end, keep their ranks, and one incident costs one restart", async (context) => {

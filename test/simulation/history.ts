@@ -58,6 +58,13 @@ interface Intrusion {
 	readonly of: ProcessHistory;
 }
 
+/** The guard of a killed process has told another that it is dead, and no worker is left. */
+export interface Word {
+	readonly at: number;
+	readonly by: ProcessHistory;
+	readonly of: ProcessHistory;
+}
+
 /** A record that says ready for a round that was synced already when it was written. */
 interface StaleClaim {
 	readonly at: number;
@@ -82,6 +89,7 @@ export interface History {
 	readonly usurpations: Usurpation[];
 	readonly intrusions: Intrusion[];
 	readonly staleClaims: StaleClaim[];
+	readonly words: Word[];
 	/** When the store lost all of the run's keys. */
 	readonly wipes: number[];
 	/** Situations that can only be seen while they come about. */
@@ -111,6 +119,7 @@ export function emptyHistory(seed: number, shape: RunShape): History {
 		usurpations: [],
 		intrusions: [],
 		staleClaims: [],
+		words: [],
 		wipes: [],
 		noted: new Set(),
 		written: [],

@@ -10,6 +10,7 @@ import { simulate } from "./simulate.js";
  *   … --first 371                        this seed before all others
  *   … --checker NAME                     only breaks of that invariant count
  *   … --notices                          machines say that they will go
+ *   … --links                            agents have links, and the store is away for long
  *   … --keep                             keeps what they led to, for `npm test` to compare
  *   … --situations                       in how many runs each situation came about
  */
@@ -22,6 +23,7 @@ const { values } = parseArgs({
 		checker: { type: "string" },
 		situations: { type: "boolean", default: false },
 		notices: { type: "boolean", default: false },
+		links: { type: "boolean", default: false },
 		keep: { type: "boolean", default: false },
 	},
 });
@@ -29,7 +31,7 @@ const { values } = parseArgs({
 const startedAt = performance.now();
 if (values.seed !== undefined) {
 	console.log(
-		describeTrace((await simulate(Number(values.seed), values.notices)).trace),
+		describeTrace((await simulate(Number(values.seed), values)).trace),
 	);
 }
 const from = Number(values.seed ?? values.from);
@@ -37,7 +39,7 @@ const count = values.seed === undefined ? Number(values.seeds) : 1;
 const digests = new Map<number, string>();
 const { seeds, events, situations, red } = await runSeeds(from, count, {
 	checker: values.checker,
-	hasNotices: values.notices,
+	more: values,
 	first: values.first === undefined ? undefined : Number(values.first),
 	onRun: (run) => {
 		if (values.keep) digests.set(run.seed, digestsOf(run));

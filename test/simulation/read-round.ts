@@ -1,3 +1,4 @@
+import { REPLACED } from "../../src/rendezvous/records/departure-records.js";
 import type { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { decodeRecord } from "../../src/rendezvous/records/record-codec.js";
 import {
@@ -6,7 +7,6 @@ import {
 	COORDINATOR,
 	NODE,
 	type NodeRecord,
-	REPLACED,
 	ROUND,
 	SEAT,
 	type SeatRecord,

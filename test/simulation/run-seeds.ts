@@ -1,4 +1,9 @@
-import { type SimulatedRun, simulate, type TraceLine } from "./simulate.js";
+import {
+	type More,
+	type SimulatedRun,
+	simulate,
+	type TraceLine,
+} from "./simulate.js";
 import { SITUATIONS, type Situation, situationsOf } from "./situations.js";
 
 const LINES_SHOWN = 30;
@@ -17,8 +22,7 @@ interface SeedsOptions {
 	readonly checker?: string | undefined;
 	/** A seed to play before all others: it was red once. */
 	readonly first?: number | undefined;
-	/** Machines may say that they will go. */
-	readonly hasNotices?: boolean;
+	readonly more?: More | undefined;
 	/** Told how many seeds have been played, once in a long while. */
 	readonly onProgress?: (seeds: number) => void;
 	readonly onRun?: (run: SimulatedRun) => void;
@@ -30,7 +34,7 @@ const TOLD_EVERY = 1_000;
 export async function runSeeds(
 	from: number,
 	count: number,
-	{ checker: only, first, onProgress, onRun, hasNotices }: SeedsOptions = {},
+	{ checker: only, first, onProgress, onRun, more }: SeedsOptions = {},
 ): Promise<SeedsResult> {
 	let events = 0;
 	const situations = new Map<Situation, number>(
@@ -40,7 +44,7 @@ export async function runSeeds(
 	for (const seed of seedsOf(from, count, first)) {
 		if (played > 0 && played % TOLD_EVERY === 0) onProgress?.(played);
 		played += 1;
-		const run = await simulate(seed, hasNotices);
+		const run = await simulate(seed, more);
 		onRun?.(run);
 		events += run.events;
 		for (const situation of situationsOf(run.history)) {

@@ -91,13 +91,14 @@ function somePolicy(random: Random): PolicyKind {
 		["by-exit-code", 0.1],
 		["soft", 0.2],
 		["soft-replace", 0.15],
+		["pause-on-scale", 0.05],
 	];
 	let left = random.next();
 	for (const [kind, part] of kinds) {
 		left -= part;
 		if (left < 0) return kind;
 	}
-	return "pause-on-scale";
+	return "ignore";
 }
 
 /** How its workers behave while it is disturbed. */

@@ -16,17 +16,21 @@ import { Membership } from "../../src/rendezvous/member/membership.js";
 import type { Intent } from "../../src/rendezvous/records/intent.js";
 import { type Link, openLink } from "./link.js";
 import { identityOf, type ProcessHistory, startOf } from "./process-history.js";
+import { SimLinks } from "./sim-links.js";
 import type { SimAgentOptions } from "./sim-machine.js";
 import { SIM_POLICIES } from "./sim-policies.js";
 import { SimProcess } from "./sim-process.js";
 import { SimSpawner } from "./sim-spawner.js";
 import { SimStore } from "./sim-store.js";
 
+const SIM_LINK = { address: "simulated", port: 1, secret: "s" };
+
 /** One agent process of a simulated run: the real agent and membership, and what a process has around them. */
 export class SimAgent {
 	readonly history: ProcessHistory;
 	readonly process: SimProcess;
 	readonly link: Link = openLink();
+	readonly links: SimLinks | undefined;
 	linkSpoiltUntil = 0;
 	private isLost = false;
 	private readonly store: SimStore;
@@ -48,6 +52,8 @@ export class SimAgent {
 		this.spawner = new SimSpawner(machine, this.process, (...said) =>
 			this.workers.receive(...said),
 		);
+		const { network } = machine;
+		this.links = network && new SimLinks(network, this.process, who);
 		this.store = new SimStore({
 			etcd: options.etcd,
 			timeline: machine.timeline,
@@ -121,6 +127,18 @@ export class SimAgent {
 	crash(): void {
 		this.say("is killed");
 		this.die();
+		this.options.onKilled();
+	}
+
+	/** A guard tells it that this agent is dead, and no worker is left. */
+	hear(dead: ProcessHistory): void {
+		this.process.deliver(() => {
+			this.say(`hears that ${dead.incarnation} is dead`);
+			const { history, timeline } = this.options.machine;
+			history.words.push({ at: timeline.now, by: this.history, of: dead });
+			this.links?.known.delete(dead.incarnation);
+			void this.endLeaseOf(dead);
+		});
 	}
 
 	freeze(durationMs: number): void {
@@ -148,9 +166,29 @@ export class SimAgent {
 		this.store.breakWatches();
 	}
 
+	private async endLeaseOf(dead: ProcessHistory): Promise<void> {
+		const { machine } = this.options;
+		const isNextThere = machine.history.processes.some(
+			({ nodeId, startedAt, endedAt }) =>
+				nodeId === dead.nodeId &&
+				startedAt > (dead.endedAt ?? 0) &&
+				endedAt === null,
+		);
+		if (isNextThere)
+			machine.note("a guard's word comes after its node's next process");
+		try {
+			const hasEnded = await this.membership.endLeaseOfDead(dead);
+			if (hasEnded)
+				machine.note("a guard's word ends the lease of a dead agent");
+		} catch (error) {
+			if (!isUnreachable(error)) await this.fail(error);
+		}
+	}
+
 	private async end(ending: Ending): Promise<void> {
 		this.say(`ends with ${ending.exitCode}: ${ending.reason}`);
 		this.history.ending = ending;
+		this.links?.bye();
 		// Where the store does not answer, the lease lapses by itself.
 		await this.membership.close().catch(() => {});
 		if (this.process.dead) return;
@@ -183,6 +221,7 @@ export class SimAgent {
 		this.process.dead = true;
 		this.history.endedAt = this.options.machine.timeline.now;
 		this.spawner.killAll();
+		this.links?.cut();
 		void this.store.close();
 	}
 
@@ -192,11 +231,15 @@ export class SimAgent {
 
 	private follow(): void {
 		this.membership.start({
-			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
+			onView: (view) => {
+				this.links?.follow(view.round.head);
+				this.agent.dispatch({ kind: "round-seen", view });
+			},
 			onLost: (reason, fenceAt) => {
 				this.history.lossesTold.push(this.options.machine.timeline.now);
 				this.agent.dispatch({ kind: "session-lost", reason, fenceAt });
 			},
+			onLongerLease: () => {},
 			onError: (error) => this.lose(error),
 		});
 	}
@@ -208,7 +251,12 @@ export class SimAgent {
 			store: this.store,
 			clock: this.process.clock,
 			runId,
-			identity: identityOf(this.history, pid),
+			identity: {
+				...identityOf(this.history, pid),
+				link: this.links && SIM_LINK,
+			},
+			links: this.links,
+			onRide: (words) => this.say(words),
 			spec: machine.history.spec,
 			reservePort: async () => machine.random.integer(20_000, 60_000),
 			random: machine.random.next,

@@ -3,6 +3,7 @@ import type { NodeRecord } from "../../src/rendezvous/records/records.js";
 import type { History } from "./history.js";
 import type { Random } from "./random.js";
 import type { SimEtcd } from "./sim-etcd.js";
+import type { SimNetwork } from "./sim-links.js";
 import type { Situation } from "./situations.js";
 import type { Timeline } from "./timeline.js";
 
@@ -65,6 +66,8 @@ export interface SimMachine {
 	readonly history: History;
 	readonly habits: () => WorkerHabits;
 	readonly peers: Peers;
+	/** The agents' links to one another; undefined: they have none. */
+	readonly network: SimNetwork | undefined;
 	/** How long a worker may take to acknowledge PAUSE. */
 	readonly pauseTimeoutMs: number;
 	readonly say: (who: string, what: string) => void;
@@ -86,6 +89,8 @@ export interface SimAgentOptions {
 	readonly doublesHints: boolean;
 	/** Whether a process is seen to be dead by others of its node. */
 	readonly isDead: (holder: NodeRecord) => boolean;
+	/** Told when it has been killed. */
+	readonly onKilled: () => void;
 	/** Told when it has ended by itself. */
 	readonly onEnded: (ending: Ending) => void;
 }

@@ -46,6 +46,15 @@ class PauseOnScale extends HardRestartPolicyStrategy {
 	}
 }
 
+/** The others go on without a worker that has failed. */
+class Ignore extends SoftRestartPolicyStrategy {
+	override readonly name = "ignore";
+
+	override onWorkerFailure({ cause }: WorkerFailureContext): RestartDecision {
+		return { workers: "ignore", charge: "nothing", reason: cause };
+	}
+}
+
 /** Policies that promise the same of their workers' processes. */
 export type PolicyFamily =
 	/** A round's end is the end of its processes. */
@@ -69,6 +78,7 @@ export const SIM_POLICIES = {
 		make: () => new SoftReplaceRestartPolicyStrategy(),
 	},
 	"pause-on-scale": { family: "soft", make: () => new PauseOnScale() },
+	ignore: { family: "soft", make: () => new Ignore() },
 } satisfies Record<string, SimPolicy>;
 
 export type PolicyKind = keyof typeof SIM_POLICIES;

@@ -1,7 +1,9 @@
 import { hasConverged } from "./checkers/convergence.js";
 import { checkersFor } from "./checkers/index.js";
 import { planNotices } from "./faults.js";
+import { letGuardsSpeak } from "./guard-words.js";
 import type { History, Violation } from "./history.js";
+import { linked, planOutages } from "./outages.js";
 import { Random } from "./random.js";
 import { type RunShape, someShape } from "./settings.js";
 import { SIM_POLICIES } from "./sim-policies.js";
@@ -12,6 +14,13 @@ export type { TraceLine } from "./simulation.js";
 /** How long a run may take to come to rest once nothing disturbs it. */
 const PATIENCE_MS = 200_000;
 const CHECK_EVERY_MS = 1_000;
+
+export interface More {
+	/** Machines may say that they will go. */
+	readonly notices?: boolean | undefined;
+	/** Agents have links, and the store is away for long. */
+	readonly links?: boolean | undefined;
+}
 
 export interface SimulatedRun {
 	readonly seed: number;
@@ -24,17 +33,20 @@ export interface SimulatedRun {
 
 /**
  * Plays one run from its seed, and holds what it shows against every invariant.
- * @param hasNotices whether machines may say that they will go
+ * @param more what else may happen, beside what does in all runs
  */
 export async function simulate(
 	seed: number,
-	hasNotices = false,
+	more: More = {},
 ): Promise<SimulatedRun> {
 	const random = new Random(seed);
-	const shape = someShape(random);
+	const plain = someShape(random);
+	const shape = more.links ? linked(plain, seed) : plain;
 	const run = new Simulation(seed, random, shape);
 	run.planFaults(random.between(15_000, 60_000));
-	if (hasNotices) planNotices(run, seed);
+	if (more.notices) planNotices(run, seed);
+	if (more.links) planOutages(run, seed);
+	letGuardsSpeak(run, seed);
 	await play(run, shape);
 	return judge(run);
 }

@@ -3,16 +3,20 @@ import { FAULTS } from "./faults.js";
 import { emptyHistory, type History } from "./history.js";
 import { type Link, openLink } from "./link.js";
 import { type Moment, Observer } from "./observer.js";
-import type { Random } from "./random.js";
+import { Random } from "./random.js";
 import { calmed, type RunShape } from "./settings.js";
 import { SimAgent } from "./sim-agent.js";
 import { SimEtcd } from "./sim-etcd.js";
+import { type SimLinks, SimNetwork } from "./sim-links.js";
 import { Peers, type SimMachine } from "./sim-machine.js";
 import type { Situation } from "./situations.js";
 import { Timeline } from "./timeline.js";
 import { TroubledStore } from "./troubled-store.js";
 
 const RUN_ID = "simulated";
+
+/** What happens to links comes from another chance than the rest. */
+const LINKS_CHANCE = 1_000_033;
 
 const STRIKES: Readonly<Record<Moment, Situation>> = {
 	write: "a fault strikes a coordinator between two of its writes",
@@ -34,6 +38,8 @@ export class Simulation {
 	readonly store: TroubledStore;
 	/** Until when anything may disturb it. */
 	lastFault = 0;
+	/** Told of each agent that has been killed. */
+	onKilled: (agent: SimAgent) => void = () => {};
 	private readonly etcd: SimEtcd;
 	private readonly machine: SimMachine;
 	private readonly agents: SimAgent[] = [];
@@ -69,7 +75,11 @@ export class Simulation {
 		const habits = () => this.habits;
 		const { pauseTimeoutMs } = shape;
 		const peers = new Peers();
-		const told = { timeline, random, history, say, note };
+		const network =
+			shape.spec.rideOutMs === undefined
+				? undefined
+				: new SimNetwork(timeline, new Random(seed * LINKS_CHANCE));
+		const told = { timeline, random, history, say, note, network };
 		this.machine = { ...told, habits, peers, pauseTimeoutMs };
 	}
 
@@ -112,6 +122,7 @@ export class Simulation {
 					(other) =>
 						other.history.incarnation === holder.incarnation && !other.isAlive,
 				),
+			onKilled: () => this.onKilled(agent),
 			onEnded: ({ exitCode, outcome }) => {
 				const mustRestart = shape.supervised && outcome === "left";
 				if (mustRestart) this.supervise(nodeId, exitCode);
@@ -159,6 +170,16 @@ export class Simulation {
 			if (isOver) Object.assign(agent.link, openLink());
 			// What a connection that was cut has not said, a new one makes good; a deaf one never.
 			if (!change.deaf) agent.breakWatches();
+		});
+	}
+
+	/** For a time these links reach only each other. */
+	splitLinks(links: ReadonlySet<SimLinks>, durationMs: number): void {
+		const { network } = this.machine;
+		if (network === undefined) return;
+		network.split = links;
+		this.timeline.after(durationMs, () => {
+			if (network.split === links) network.split = new Set();
 		});
 	}
 

@@ -32,6 +32,9 @@ export const SITUATIONS = [
 	"the run is started again under its id",
 	"fewer than MIN are left",
 	"a failure costs nothing: a node has gone",
+	"a node finishes without a worker whose failure was ignored",
+	"a guard's word ends the lease of a dead agent",
+	"a guard's word comes after its node's next process",
 	...SOFT_SITUATIONS,
 ] as const;
 
@@ -106,6 +109,18 @@ function* amongProcesses(history: History): Iterable<Situation> {
 		const goesOn = lifts(history).some(({ at }) => at > endedAt);
 		if (stopsAsked.length > 0 && goesOn) {
 			yield "an agent is asked to leave, and the others go on";
+		}
+	}
+	for (const { record } of history.records) {
+		if (record?.state !== "finished" || history.policy !== "ignore") continue;
+		const hasIgnored = history.workers.some(
+			({ process, failed, stints }) =>
+				process.incarnation === record.incarnation &&
+				stints.at(-1)?.round === record.claim &&
+				failed,
+		);
+		if (hasIgnored) {
+			yield "a node finishes without a worker whose failure was ignored";
 		}
 	}
 	if (history.processes.some(({ recordTaken }) => recordTaken.length > 0)) {

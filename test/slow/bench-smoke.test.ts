@@ -7,7 +7,15 @@ import { canImportTorch } from "../../bench/launchers.js";
 const LONGEST_MS = 600_000;
 /** Most of the time a figure waits for something. */
 const AT_A_TIME = 2;
-const NAMES = FIGURES.map(({ name }) => name);
+/** Of figures that differ in a number alone the first one is enough. */
+const NAMES = FIGURES.map(({ name }) => name).filter(
+	(name, index, all) =>
+		all.findIndex((one) => family(one) === family(name)) === index,
+);
+
+function family(name: string): string {
+	return name.replace(/-\d+$/, "");
+}
 
 interface Told {
 	readonly skipped: readonly string[];

@@ -135,7 +135,7 @@ describe("bad input", () => {
 			"warning: environment ELASTIC_RUN_NPROC is not known and has no effect; did you mean ELASTIC_RUN_NPROC_PER_NODE?",
 			'--tee: "x"',
 		],
-		[4, "history x", "no run x is known on this machine, and no etcd answered"],
+		[4, "history x", "no run x runs on this machine, and no etcd answered"],
 	];
 	test.for(ALONE)("%i: elastic-run %s", async ([code, line, ...said]) => {
 		const { args, env } = parse(line);
@@ -265,5 +265,58 @@ describe("a single word", () => {
 		expectRefusal(await run("help stauts"), 2, [
 			"did you mean elastic-run status?",
 		]);
+	});
+});
+
+// K8. Node cannot give a process such bytes either: the shell does.
+describe("bytes that are not UTF-8", () => {
+	const BYTES = `BAD="$(printf 'caf\\351')"`;
+	const FIX = "is not UTF-8, and Node cannot pass on other bytes; ";
+
+	const run = (line: string) => {
+		const script = `${BYTES}; ${line.replace("$LAUNCHER", `exec ${process.execPath} ${CLI}`)}`;
+		return spawnSync("sh", ["-c", script], { cwd, encoding: "utf8" });
+	};
+
+	test.each([
+		["$LAUNCHER touch started $BAD", `argument 3 ${FIX}write it in UTF-8`],
+		[
+			"$LAUNCHER --log-dir $BAD touch started",
+			`argument 2 ${FIX}write it in UTF-8`,
+		],
+		["$LAUNCHER stop $BAD", `argument 2 ${FIX}write it in UTF-8`],
+		[
+			"ELASTIC_RUN_LOG_DIR=$BAD $LAUNCHER touch started",
+			`environment ELASTIC_RUN_LOG_DIR ${FIX}set it in UTF-8`,
+		],
+		[
+			"mkdir $BAD; cd $BAD; $LAUNCHER touch started",
+			"has a name that is not UTF-8; rename it, or start from another one",
+		],
+		[
+			"echo logDir: $BAD > $BAD.yaml; mv $BAD.yaml bytes.yaml; $LAUNCHER --config bytes.yaml touch started",
+			"bytes.yaml: it is not UTF-8; save it in UTF-8",
+		],
+	])("%s is refused in one line", (line, said) => {
+		const { status, stdout, stderr } = run(line);
+		expectRefusal({ exitCode: status, stdout, stderr }, 2, [said]);
+	});
+
+	test("in a variable of the workers are named, and the run goes on", () => {
+		const { status, stdout, stderr } = run(
+			`WORD=$BAD FINE=é $LAUNCHER sh -c 'printf %s "$WORD"'`,
+		);
+		expect(stderr.match(/warning: .*/g)).toEqual([
+			"warning: environment WORD: not UTF-8, and Node cannot pass on other bytes; workers get U+FFFD in their place",
+		]);
+		expect([status, stdout]).toEqual([0, expect.stringContaining("caf\ufffd")]);
+	});
+
+	test("that stand for U+FFFD itself are UTF-8", () => {
+		const { status, stderr } = run(
+			"$LAUNCHER test \ufffd = \"$(printf '\\357\\277\\275')\"",
+		);
+		expect(stderr).not.toContain("UTF-8");
+		expect(status).toBe(0);
 	});
 });

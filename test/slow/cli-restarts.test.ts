@@ -80,6 +80,28 @@ setInterval(() => {}, 1000);
 });
 
 it.each([
+	["train.mjs", 'import "nosuch-package";', "Cannot find package"],
+	["train.mjs", "const = 3;", "SyntaxError: Unexpected token"],
+	["train.py", "import nosuch", "No module named 'nosuch'"],
+	[
+		"train.py",
+		"import argparse\nargparse.ArgumentParser().parse_args()",
+		"error: unrecognized arguments: --foo",
+	],
+])("C5 a program that cannot succeed is started once: %s, %s", async (name, text, words) => {
+	const site = openSite();
+	writeFileSync(join(site.path, name), text);
+	const { exitCode, stderr } = await site.launch([
+		...["--nproc-per-node", "2", "--restart-delay", "0", name, "--foo"],
+	]).ended;
+	expect(exitCode).toBe(1);
+	expect(stderr).toContain(words);
+	expect(stderr).toMatch(/^ended: .*; nothing was started again: /m);
+	expect(stderr).toContain("restarts: 0 of 3 used");
+	expect(stderr).not.toContain("RUNNING round 2:");
+});
+
+it.each([
 	["a worker that is killed each time", [], "kill -KILL $$"],
 	["no limit", ["--max-identical-failures", "0"], "exit 1"],
 ])("D2 the whole budget is spent by %s", async (_, flags, script) => {

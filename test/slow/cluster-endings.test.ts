@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Cluster } from "../helpers/cluster.js";
+import { Cluster, killed } from "../helpers/cluster.js";
 import { etcdForAll, etcdPut } from "../helpers/etcd.js";
 import { tell } from "../helpers/obedient-worker.js";
 
@@ -47,7 +47,7 @@ describe("the end of a run", { concurrent: true }, () => {
 		for (const { stdout, stderr } of Object.values(ends)) {
 			expect(JSON.parse(stdout)).toMatchObject({
 				outcome: "failed",
-				reason: `${where}: exit code 9; the budget of 1 restarts is spent`,
+				reason: `${where}: exit code 9; the budget of 1 restart is spent`,
 				rootCause: { failure: { round: 2, rank: 1, nodeId: second } },
 				restarts: { used: 1, allowed: 1 },
 				instance: Number(fails.env.ELASTIC_RUN_INSTANCE),
@@ -92,7 +92,7 @@ describe("a budget", { concurrent: true }, () => {
 		tell(cluster.worker(4, 0), 2);
 		const ends = await cluster.ends({ "node-a": 1, "node-b": 1 });
 		for (const { stderr } of Object.values(ends)) {
-			expect(stderr).toContain("the budget of 1 restarts is spent");
+			expect(stderr).toContain("the budget of 1 restart is spent");
 			expect(stderr).toMatch(
 				/^root cause: rank 0 on .*, round 4: exit code 2$/m,
 			);
@@ -123,7 +123,7 @@ describe("a budget", { concurrent: true }, () => {
 		await cluster.world(2, ...left);
 		expect(await cluster.store.round()).toMatchObject({
 			...{ synced: 2, charged: 0, incidents: 0 },
-			cause: { reason: `${coordinator} left: lease expired` },
+			cause: { reason: killed(coordinator) },
 		});
 		cluster.succeed(2);
 		await cluster.ends(Object.fromEntries(left.map((nodeId) => [nodeId, 0])));

@@ -57,7 +57,7 @@ describe("J6 of workers", { concurrent: true }, () => {
 	});
 
 	it("T6 T8 one that fails of a node's end, before that node's lease is over, costs nothing", async (context) => {
-		const flags = ["--max-restarts", "0"];
+		const flags = ["--max-restarts", "0", "--links", "off"];
 		const cluster = new Cluster(etcd(), { nodes: "2:3", flags }, context);
 		const members = await cluster.form(...NODES);
 		const coordinator = await cluster.store.coordinator();
@@ -111,7 +111,8 @@ describe("J6 of agents", { concurrent: true }, () => {
 	});
 
 	it("one that dies at whatever moment of its start, again and again, holds nobody up and costs nothing", async (context) => {
-		const cluster = new Cluster(etcd(), { nodes: "3" }, context);
+		const flags = ["--links", "off"];
+		const cluster = new Cluster(etcd(), { nodes: "3", flags }, context);
 		for (const nodeId of ["node-a", "node-b"]) {
 			cluster.agent(nodeId);
 			await cluster.store.sawNode(nodeId, "ready");

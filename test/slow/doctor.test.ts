@@ -69,7 +69,7 @@ describe("the doctor", { concurrent: true }, () => {
 		const { ended } = site.launch(["doctor", "--nproc-per-node", "2"]);
 		const { stdout, stderr, exitCode } = await ended;
 		const lines = stdout.trimEnd().split("\n");
-		expect(lines).toHaveLength(6);
+		expect(lines).toHaveLength(7);
 		for (const line of lines)
 			expect(line).toMatch(/^(ok|warning|problem) +[^:]+: ./);
 		expect(stderr).toBe("");
@@ -89,6 +89,7 @@ describe("the doctor", { concurrent: true }, () => {
 		expect(answer.ok).toBe(exitCode === 0);
 		expect(answer.checks.map(({ check }) => check)).toEqual([
 			...["open files", "processes", "setpriv", "guard", "Python", "etcd"],
+			"links",
 		]);
 	});
 

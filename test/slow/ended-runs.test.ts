@@ -1,4 +1,5 @@
 import {
+	existsSync,
 	mkdirSync,
 	readdirSync,
 	readFileSync,
@@ -12,6 +13,7 @@ import { cliHost } from "../helpers/cli-host.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
+import { waitFor } from "../helpers/processes.js";
 
 const etcd = etcdForAll();
 const NOWHERE = "127.0.0.1:1";
@@ -88,6 +90,36 @@ describe("a run of this machine that has ended", () => {
 		const nameless = { ELASTIC_RUN_LOG_DIR: "" };
 		const logs = await ask(site, ["logs", "early"], nameless);
 		expect(logs.stdout).toContain("rank 0 gives up");
+	});
+
+	it("C7 is known by its end also where its launcher was killed, to status, history, goodput and logs", async () => {
+		const site = openSite();
+		const launch = site.launch(["--run-id", "night", job("works.js")]);
+		await site.sawWorkers(1);
+		await waitFor("a record", () => existsSync(recordsOf(site)));
+		const alive = await ask(site, ["status"]);
+		expect(alive.stdout).toMatch(/^night +running .*/m);
+		expect(alive.stdout).not.toContain("ended here");
+		await waitFor("the record of the round", () =>
+			readdirSync(recordsOf(site)).some((name) =>
+				readFileSync(join(recordsOf(site), name), "utf8").includes("worldSize"),
+			),
+		);
+		launch.signal("SIGKILL");
+		await site.isSwept();
+		const all = await ask(site, ["status"]);
+		expect(all.stdout).toMatch(/^night +failed .*ended here$/m);
+		for (const word of ["status", "history", "goodput"]) {
+			const said = await ask(site, [word, "night"]);
+			expect([word, said.exitCode]).toEqual([word, 0]);
+			if (word !== "goodput")
+				expect(said.stdout).toContain("its launcher was killed");
+		}
+		const logs = await ask(site, ["logs", "night"]);
+		expect(logs.exitCode).toBe(0);
+		await run(site, "--run-id", "night", job("prints.sh"), "1");
+		const after = await ask(site, ["status", "night"]);
+		expect(after.stdout).toContain("succeeded");
 	});
 
 	it("is known when the store that it had is gone, and else as the store has it", async () => {

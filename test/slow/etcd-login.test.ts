@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isHopeless, pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
@@ -9,6 +11,7 @@ import {
 	holdKey,
 	openStore,
 } from "../helpers/etcd-store.js";
+import { job, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
 
 const PREFIX = "/elastic-run/a/";
@@ -95,6 +98,30 @@ describe("etcd with authentication", () => {
 		expect(foreignHints).toBe(0);
 		for (const watch of foreign) watch.close();
 	});
+});
+
+test("K7 a password that is changed during a run, there and in its file, is used at the next login", async () => {
+	const server = await startEtcd({ auth: USER });
+	const site = openSite();
+	const file = join(site.path, "password");
+	writeFileSync(file, "secret\n");
+	const launch = site.launch([
+		...["--nnodes", "1", "--rdzv-backend", "etcd", "--rdzv-id", "a"],
+		...["--rdzv-endpoint", server.endpoint, "--max-restarts", "1"],
+		...["--rdzv-conf", `username=${USER.user},password_file=${file}`],
+		job("works.sh"),
+	]);
+	const [worker = expect.unreachable()] = await site.sawWorkers(1, 1);
+	const changed = { name: USER.user, password: "another" };
+	await server.call("/v3/auth/user/changepw", changed);
+	writeFileSync(file, "another\n");
+	// It forgets all tokens.
+	await server.restart();
+	process.kill(worker.pid, "SIGKILL");
+	await site.sawWorkers(1, 2);
+	launch.signal("SIGTERM");
+	await launch.ended;
+	expect(launch.output.stderr).not.toContain("wrong user name or password");
 });
 
 describe("a token", () => {

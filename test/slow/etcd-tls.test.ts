@@ -5,14 +5,21 @@ import { pipeline } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isHopeless } from "../../src/base/back-off.js";
 import type { EtcdStoreOptions } from "../../src/store/etcd/etcd-store.js";
-import { type EtcdServer, etcdForAll, etcdGet } from "../helpers/etcd.js";
+import {
+	type EtcdServer,
+	etcdForAll,
+	etcdGet,
+	startEtcd,
+} from "../helpers/etcd.js";
 import {
 	FEW_CONNECTIONS,
 	Follower,
 	holdKey,
+	insist,
 	openStore,
 } from "../helpers/etcd-store.js";
-import { waitFor } from "../helpers/processes.js";
+import { Revocations, renewClient } from "../helpers/etcd-tls.js";
+import { temporaryFolder, waitFor } from "../helpers/processes.js";
 
 const KEY = "/elastic-run/tls/a";
 
@@ -108,6 +115,26 @@ describe("TLS", () => {
 		expect(String(spoken)).toContain("TLS (https://)");
 		const missing = withTls().endpoint.replace("https://", "");
 		expect(String(await failureAt(missing))).toContain("TLS (https://)");
+	});
+
+	test("K7 a certificate that is renewed is read again, and a revoked one is refused in words", async () => {
+		const folder = temporaryFolder();
+		onTestFinished(() => folder.remove());
+		const revocations = new Revocations(folder.path);
+		const flags = ["--client-crl-file", revocations.file];
+		const server = await startEtcd({ tls: "mutual", flags });
+		const { certificates = expect.unreachable() } = server;
+		const tls = tlsOf(server, "ca", "cert", "key");
+		const { cacert: ca, cert, key } = certificates;
+		const files = { ca, cert, key };
+		const store = await openStore(server.endpoint, { tls, files });
+		await store.snapshot([KEY]);
+		revocations.revoke(cert);
+		renewClient(certificates);
+		await server.restart();
+		await insist(() => store.snapshot([KEY]));
+		const refused = await failureAt(server.endpoint, tls);
+		expect(String(refused)).toContain("cert=FILE");
 	});
 
 	test.each([

@@ -6,6 +6,7 @@ import type { RunDocument } from "../../src/status/run-document.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { poll } from "../helpers/etcd-gateway.js";
+import { job, openSite } from "../helpers/launch.js";
 import {
 	failWorker,
 	livesAt,
@@ -25,6 +26,20 @@ const LONG_ENOUGH_MS = 1_500 * TTL_SECONDS;
 const PRELOAD = new URL("../fixtures/set-clock.js", import.meta.url);
 const BOUND_MS = 60_000;
 
+/** Sets the wall clock of launchers with this environment. */
+function clockOf(directory: string) {
+	const { SET_CLOCK: file } = clockEnvironment(directory);
+	return (aheadMs: number) => {
+		writeFileSync(`${file}.new`, String(aheadMs));
+		renameSync(`${file}.new`, file);
+	};
+}
+
+function clockEnvironment(directory: string) {
+	const SET_CLOCK = join(directory, "clock");
+	return { NODE_OPTIONS: `--import=${PRELOAD}`, SET_CLOCK };
+}
+
 /** Two agents in round 1, of which the first one coordinates. Its clock can be set. */
 async function formPair() {
 	const cluster = new Cluster(etcd(), {
@@ -33,13 +48,9 @@ async function formPair() {
 		worker: ["beats.js"],
 	});
 	const { site, store } = cluster;
-	const file = join(site.path, "clock");
-	const setClock = (aheadMs: number) => {
-		writeFileSync(`${file}.new`, String(aheadMs));
-		renameSync(`${file}.new`, file);
-	};
+	const setClock = clockOf(site.path);
 	setClock(0);
-	const env = { NODE_OPTIONS: `--import=${PRELOAD}`, SET_CLOCK: file };
+	const env = clockEnvironment(site.path);
 	for (const nodeId of ["node-a", "node-b"]) {
 		cluster.agent(nodeId, nodeId === "node-a" ? { env } : {});
 		await poll("a coordinator", BOUND_MS, () => store.coordinator());
@@ -99,4 +110,38 @@ it("the coordinator's wall clock that is set back by an hour, and forward again,
 	const told = rounds.flatMap(({ phases }) => Object.values(phases));
 	expect(Math.max(...told.map((ms) => ms ?? 0))).toBeLessThan(HOUR_MS / 2);
 	expect(instances[0]?.repairs.longestMs).toBeLessThan(HOUR_MS / 2);
+});
+
+/** One launcher whose clock can be set, and its worker. */
+async function oneWithClock(...flags: readonly string[]) {
+	const site = openSite();
+	const setClock = clockOf(site.path);
+	setClock(0);
+	const launch = site.launch([...flags, job("works.sh")], {
+		env: clockEnvironment(site.path),
+	});
+	const [worker = expect.unreachable()] = await site.sawWorkers(1, 1);
+	return { site, setClock, launch, worker };
+}
+
+it("K10 a clock that is set forward gives no restart back, and ends nothing", async () => {
+	const { site, setClock, launch, worker } = await oneWithClock(
+		...["--max-restarts", "1/1h", "--deadline", "1h"],
+	);
+	setClock(2 * HOUR_MS);
+	process.kill(worker.pid, "SIGKILL");
+	const [next = expect.unreachable()] = await site.sawWorkers(1, 2);
+	setClock(4 * HOUR_MS);
+	process.kill(next.pid, "SIGKILL");
+	const { exitCode, stderr } = await launch.ended;
+	expect(stderr).toContain("the budget of 1 restart in 1h is spent");
+	expect(exitCode).not.toBe(0);
+});
+
+it("K10 a clock that is set back does not put the deadline off", async () => {
+	const { setClock, launch } = await oneWithClock("--deadline", "8");
+	setClock(-2 * HOUR_MS);
+	const { exitCode, stderr } = await launch.ended;
+	expect(stderr).toContain("deadline of 8s");
+	expect(exitCode).toBe(1);
 });

@@ -168,7 +168,7 @@ describe("an etcd that is away for longer than a lease's time to live", {
 
 	it("and than the join time-out ends the agents with 4, with address and reason", async (context) => {
 		const etcd = await ownEtcd(context);
-		const conf = { ...IMPATIENT, join_timeout: 5, lease_ttl: SHORT_TTL };
+		const conf = { ...IMPATIENT, join_timeout: 30, lease_ttl: SHORT_TTL };
 		const { cluster, site } = await formPair(context, etcd, conf);
 		await etcd.kill();
 		const ends = await cluster.ends({ "node-a": 4, "node-b": 4 });
@@ -178,10 +178,54 @@ describe("an etcd that is away for longer than a lease's time to live", {
 			expect(last).toContain(`etcd at ${etcd.endpoint}: `);
 			expect(last).toContain("connection refused");
 			expect(last).toMatch(
-				/[Ii]t was lost for longer than join_timeout \(5s\)/,
+				/[Ii]t was lost for longer than join_timeout \(30s\)/,
 			);
 		}
 		await site.isSwept();
+	});
+});
+
+/** So long that a busy machine asks all nodes in time. */
+const RIDDEN_TTL = 10;
+
+describe("an etcd that is ridden out", { concurrent: true }, () => {
+	it.for(
+		WAYS,
+	)("J16 because it is %s for longer than a lease's time to live touches no worker, and a failure afterwards is told once", async ([
+		,
+		takeAway,
+		bringBack,
+	], context) => {
+		const etcd = await ownEtcd(context);
+		const conf = { lease_ttl: RIDDEN_TTL };
+		const run = await formPair(context, etcd, conf, ["--ride-out", "5m"]);
+		const takenAt = performance.now();
+		await takeAway(etcd);
+		await run.allSaw("the store is away: all 2 nodes of round 1 confirm it");
+		do {
+			await sawBeat(run.site, run.lives);
+		} while (performance.now() - takenAt < 1_500 * RIDDEN_TTL);
+		await bringBack(etcd);
+		await run.allSaw(": the round goes on");
+		expect(livesAt(run.site)).toHaveLength(2);
+		expect(await run.store.round()).toMatchObject({ synced: 1, deprecated: 0 });
+		failWorker(run.site, 1, 0);
+		await run.cluster.world(2, ...run.members);
+		expect(await run.store.round()).toMatchObject({ incidents: 1, charged: 1 });
+		await run.succeed("2 rounds");
+	});
+
+	it("J16 ends the workers once a node is not heard", async (context) => {
+		const etcd = await ownEtcd(context);
+		const conf = { lease_ttl: SHORT_TTL };
+		const run = await formPair(context, etcd, conf, ["--ride-out", "5m"]);
+		const [first = "", other = ""] = run.members;
+		etcd.suspend();
+		await run.cluster.kill(other);
+		await run.cluster.launchOf(first).saw("stderr", FENCED);
+		await sawEnd(run.lives);
+		etcd.resume();
+		await run.cluster.stop();
 	});
 });
 

@@ -79,7 +79,7 @@ it("a launcher whose stdout and stderr are gone goes on, and its log is in its f
 	expect(site.workers(2)).toHaveLength(2);
 	const log = String(logOf(site, "agent.log"));
 	expect(log).toContain("round 2: started 2 of 2 workers");
-	expect(log).toContain("all workers succeeded");
+	expect(log).toContain("all nodes have finished");
 });
 
 /** The most that a process ever had in memory; 0 once it is gone. */

@@ -88,6 +88,7 @@ const follow = (path: string, rank = 0) => ({
 	from: 0,
 	target: "stdout" as const,
 	prefix: Buffer.from(`[${rank}] `),
+	owner: `rank ${rank}, round 1`,
 });
 
 async function until(condition: () => boolean): Promise<void> {
@@ -113,6 +114,26 @@ describe("the console", () => {
 		appendFileSync(path, "late\n");
 		await end.finish();
 		expect(stdout.text).not.toContain("late");
+	});
+
+	// C5
+	it("shows the same stack of another rank once, however it is written", async () => {
+		const stdout = new Sink();
+		const tail = consoleOf({ stdout });
+		const [first, second] = [join(base, "0"), join(base, "1")];
+		const stack = '  File "t.py", line 1, in <module>\n    load()\n';
+		const last = "ValueError: x\n";
+		writeFileSync(first, stack + last);
+		await tail.follow(follow(first)).finish();
+		writeFileSync(second, `one\n${stack.slice(0, 40)}`);
+		const end = tail.follow(follow(second, 1));
+		await until(() => stdout.text.includes("[1] one\n"));
+		appendFileSync(second, stack.slice(40) + last);
+		await end.finish();
+		const [, shown] = stdout.text.split("[1] one\n");
+		expect(Buffer.from(shown ?? "", "latin1").toString()).toBe(
+			"[1]   … same as above (rank 0, round 1)\n[1] ValueError: x\n",
+		);
 	});
 
 	it("neither loses nor tears a line of four concurrent writers", async () => {

@@ -117,6 +117,10 @@ it.concurrent("master address and node rank are enough: rank 0 hosts, and has ra
 		["node-0", 0],
 		["node-1", 1],
 	]);
+	// B6: workers may meet at the master's own port.
+	const server = createServer().listen(port, "127.0.0.1");
+	await once(server, "listening");
+	server.close();
 	releaseWorkers(site);
 	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
 });
@@ -182,10 +186,12 @@ async function stranger(line: string | undefined): Promise<number> {
 it("a port that is another's is refused at once, by the host and by those who join", async () => {
 	const etcd = await startEtcd();
 	const port = await stranger("SSH-2.0\r\n");
+	const silent = `127.0.0.1:${await stranger(undefined)}`;
 	const site = openSite();
 	const places = [etcd.endpoint, `127.0.0.1:${port}`].flatMap((endpoint) =>
 		[true, false].map((isHost) => ({ endpoint, isHost })),
 	);
+	places.push({ endpoint: silent, isHost: true });
 	const launches = places.map(({ endpoint, isHost }, index) =>
 		site.launch(
 			[
@@ -196,10 +202,12 @@ it("a port that is another's is refused at once, by the host and by those who jo
 		),
 	);
 	const ends = await Promise.all(launches.map(({ ended }) => ended));
-	expect(ends.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2, 2]);
+	expect(ends.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2, 2, 2]);
 	const words = [
 		"is taken by an etcd that was not started for a run; to use it give --rdzv-backend etcd",
 		"is taken by something that is no etcd of this run; give another port in --rdzv-endpoint",
+		// C12
+		`(pid ${process.pid}); give another port in --rdzv-endpoint`,
 	];
 	ends.forEach(({ stderr }, index) => {
 		expect(stderr).toContain(places[index]?.endpoint);

@@ -36,7 +36,7 @@ it("clean lists and removes runs that are over, their temporary logs only when a
 	expect(listed.exitCode).toBe(0);
 	const runs = listed.items.filter(({ kind }) => kind === "run");
 	expect(runs).toMatchObject([
-		{ name: "over", why: "succeeded: all workers succeeded", removed: null },
+		{ name: "over", why: "succeeded: all nodes have finished", removed: null },
 	]);
 	const found = listed.items.filter(({ kind }) => kind === "logs");
 	expect(found).toMatchObject([
@@ -51,6 +51,11 @@ it("clean lists and removes runs that are over, their temporary logs only when a
 	});
 	expect(await etcdRange(etcd(), "/elastic-run/over/")).toEqual([]);
 	expect(logs()).toHaveLength(2);
+	const words = ["clean", "--older-than", "0", ...at];
+	// C12
+	expect((await site.launch(words).ended).stdout).toBe(
+		"nothing is left over but 1 temporary log (see --logs)\n",
+	);
 	const withLogs = await clean(site, "--yes", "--logs", ...at);
 	expect(withLogs.items).toMatchObject([{ kind: "logs", removed: true }]);
 	expect(existsSync(found[0]?.name ?? "")).toBe(false);

@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { LogLine } from "../../src/operate/log-source.js";
 import { etcdForAll } from "../helpers/etcd.js";
@@ -65,4 +66,32 @@ it("logs: those of all nodes of this machine by time and rank, followed to the r
 	);
 	const some = await logs("--grep", "rank [02] ends$").ended;
 	expect(some.stdout.match(/ends/g)).toHaveLength(2);
+});
+
+// C11
+it("--keep-logs removes what this node has of older starts of the run, and nothing else", async () => {
+	const site = openSite();
+	const run = join(site.logs, "kept");
+	const start = async (keep: string) => {
+		const flags = ["--run-id", "kept", "--node-id", "node-a"];
+		const { ended } = site.launch(
+			[...flags, "--keep-logs", keep, "sh", "-c", "echo done"],
+			{ env: { ELASTIC_RUN_LOG_DIR: site.logs } },
+		);
+		expect((await ended).exitCode).toBe(0);
+		const starts = readdirSync(run).filter((name) => name !== "latest");
+		return starts.sort();
+	};
+	const first = await start("5");
+	const [oldest = ""] = first;
+	expect(first).toHaveLength(1);
+	mkdirSync(join(run, oldest, "node-b"));
+	mkdirSync(join(run, "1"));
+	const second = await start("1");
+	expect(second).toEqual(["1", oldest, expect.any(String)]);
+	const third = await start("1");
+	expect(readdirSync(join(run, oldest))).toEqual(["node-b"]);
+	expect(third).toEqual(["1", oldest, second[2], expect.any(String)]);
+	const last = await start("0");
+	expect(last).toEqual(["1", oldest, expect.any(String)]);
 });

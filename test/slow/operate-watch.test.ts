@@ -21,6 +21,7 @@ it.concurrent("J21: status --watch says each change in one line, to the end of t
 	const json = watch("--output", "json");
 	const waits = `run ${runId}: waiting for 1 more node (at least 2): node-a is here\n`;
 	await text.saw("stdout", waits);
+	await json.saw("stdout", '"phase":"forming"');
 	const [first, second] = await cluster.form("node-a", "node-b");
 	const runs = (round: number) =>
 		`run ${runId}: round ${round} runs: 2 workers on 2 nodes\n`;
@@ -34,7 +35,7 @@ it.concurrent("J21: status --watch says each change in one line, to the end of t
 	expect(exitCode).toBe(0);
 	const lines = stdout.trimEnd().split("\n");
 	expect(lines.at(-1)).toMatch(
-		/^\d\d:\d\d:\d\d run .*: succeeded: all workers succeeded$/,
+		/^\d\d:\d\d:\d\d run .*: succeeded: all nodes have finished$/,
 	);
 	expect(lines.filter((line) => waits.startsWith(line.slice(9)))).toHaveLength(
 		1,

@@ -318,6 +318,6 @@ it("at a notice should_save says yes once, and after the save the worker may be 
 	);
 	writeFileSync(join(site.path, "notice"), "");
 	const { stdout, stderr } = await launch.ended;
-	expect(stdout.match(/saved /g), stderr).toHaveLength(2);
+	expect(stdout.match(/saves/g), stderr).toHaveLength(2);
 	expect(stderr).toContain("all workers are ready to end");
 });

@@ -40,7 +40,7 @@ it.concurrent("tells the stacks of a worker at a signal that its script does not
 		pid: expect.any(Number),
 		signal: expect.any(Number),
 		torch_socket: null,
-		learn_signal: null,
+		learn_signal: expect.any(Number),
 	});
 	const { pid, signal } = ready;
 	expect(readFileSync(join(hook, "owner"), "utf8")).toMatch(

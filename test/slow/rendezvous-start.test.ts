@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { connect, createServer, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
-import { externalAddresses } from "../../src/config/host.js";
+import { externalAddresses } from "../../src/config/local-address.js";
 import { etcdForAll, etcdRange, startEtcd } from "../helpers/etcd.js";
 import { freePort } from "../helpers/free-port.js";
 import {

@@ -98,7 +98,7 @@ describe("a node that is replaced", { concurrent: true }, () => {
 
 		tell(cluster.worker(2, members.indexOf(second)), 9);
 		const { [second]: out } = await cluster.ends({ [second]: 75 });
-		expect(out?.stderr).toContain("than its limit of 1 restarts allows");
+		expect(out?.stderr).toContain("than its limit of 1 restart allows");
 		expect(out?.stderr).toMatch(/^restarts: 1 of 5 used(?!.* 1 left)/m);
 		await cluster.newestWorld(first, "own-c");
 		expect(await restarts("status")).toMatchObject({ restarts: { used: 1 } });

@@ -48,7 +48,9 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 		channel.send(work(2), 3);
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1, 2]);
-		await until(words, ["HELLO", "ACK 1", "ACK 3"]);
+		// A PAUSE that it read before WORK came is acknowledged too.
+		const exceptPause = () => words().filter((word) => word !== "ACK 2");
+		await until(exceptPause, ["HELLO", "ACK 1", "ACK 3"]);
 	});
 
 	it("does not wait behind a round of which the worker has only heard", async () => {

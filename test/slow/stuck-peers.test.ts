@@ -39,7 +39,7 @@ describe("the peers of a worker that crashed", () => {
 		expect(stderr).toContain("succeeded: 2 rounds, 1 restart");
 	});
 
-	it("A5 have all their time while one of them has announced that it saves", async () => {
+	it("A5 have all their time while one of them has announced that it saves, which is not called stuck", async () => {
 		const site = openSite();
 		const { exitCode, stderr } = await site.launch(
 			[
@@ -50,6 +50,7 @@ describe("the peers of a worker that crashed", () => {
 		).ended;
 		expect(exitCode, stderr).toBe(0);
 		expect(stderr).not.toContain("--stuck-timeout");
+		expect(stderr).toContain("1 peer was stuck: rank 2 at");
 		expect(stderr).toContain("SIGKILL: the time to end is over");
 	});
 });

@@ -217,7 +217,7 @@ tr '\\0\\n' '\\n\\1' | head -n 1 | tr '\\1' '\\n' | /bin/grep "$@"
 
 /** Whether a guard has begun its work. */
 const ignoresSignals = (pid = -1) =>
-	/^SigIgn:\s*0*4007$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+	/^SigIgn:\s*0*5007$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
 
 describe.skipIf(!onLinux)("a guard", () => {
 	let guard: Guard | undefined;

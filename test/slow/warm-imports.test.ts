@@ -1,10 +1,18 @@
 // What is imported ahead must find what it finds in a cold start: docs/warm-restarts.md.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import { needPython } from "../fixtures/python/start-python.js";
+import { needPython, PYTHON } from "../fixtures/python/start-python.js";
+import { poll } from "../helpers/etcd-gateway.js";
 import { openSite } from "../helpers/launch.js";
-import { isReady, order, parked, told, venvWith } from "../helpers/warm.js";
+import {
+	childrenOf,
+	isReady,
+	order,
+	parked,
+	told,
+	venvWith,
+} from "../helpers/warm.js";
 
 beforeEach(needPython);
 
@@ -54,6 +62,12 @@ VALUES = read(os.environ)
 		"import os\nPID = os.getpid()\nos.environ['FROM_PRESETS'] = 'on'\nRANK = os.environ['RANK']\n",
 	"follows.py":
 		"import os\nPID = os.getpid()\nVALUE = os.environ.get('FROM_PRESETS')\n",
+	"flags.py":
+		"import os\nPID = os.getpid()\nVALUE = os.environ.get('FLAG_OF_SCRIPT')\n",
+	"forks.py":
+		"import os, signal\nRANK = os.environ.get('RANK')\nCHILD = os.fork()\nif CHILD == 0:\n    signal.pause()\n",
+	"quits.py":
+		"import os, sys\nif '_elastic_run_warm' in sys.modules:\n    os._exit(7)\n",
 	"needs.py": `
 import os
 import plain
@@ -71,22 +85,25 @@ import json, os, sys, time
 alone = [name for name in ("copies", "counts", "makes", "needs", "opens", "presets", "starts", "threads", "writes") if name in sys.modules]
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "users"))
-import keeps, makes, writes, threads, opens, needs, copies, plain, prefix, lists, gone, counts, starts, sets, uses, presets, follows
+import keeps, makes, writes, threads, opens, needs, copies, plain, prefix, lists, gone, counts, starts, sets, uses, presets, follows, forks, quits
+os.environ["FLAG_OF_SCRIPT"] = "false"
+import flags
 os.environ["FROM_SCRIPT"] = "yes"
 import asks
 import elastic_run
 told = {"asks": asks.VALUE, "copies": copies.VALUE, "opens": opens.FILE.readline(), "makes": os.path.isdir(makes.FOLDER),
     "starts": starts.CHILD.poll(), "uses": uses.VALUE, "needs": needs.VALUE,
-    "follows": follows.VALUE, "thread": threads.THREAD.is_alive(), "counts": counts.VALUE, "path": sys.path, "stream": type(sys.stdout).__name__}
+    "follows": follows.VALUE, "flags": flags.VALUE, "thread": threads.THREAD.is_alive(), "counts": counts.VALUE, "path": sys.path, "stream": type(sys.stdout).__name__}
 print("one\\n", end="")
 keeps.KEPT.write("two\\n")
 print("three")
-ahead = [m.__name__ for m in (counts, follows, gone, lists, needs, plain, prefix, presets) if m.PID != os.getpid()]
+ahead = [m.__name__ for m in (counts, flags, follows, gone, lists, needs, plain, prefix, presets) if m.PID != os.getpid()]
 print(json.dumps({"told": told, "ahead": ahead, "alone": alone}), flush=True)
 elastic_run.report_progress(step=1)
 while not os.path.exists(os.path.join(here, "order." + os.environ["ELASTIC_RUN_ROUND"])):
     time.sleep(0.01)
 starts.CHILD.kill()
+os.kill(forks.CHILD, 9)
 sys.exit(3 if os.environ["ELASTIC_RUN_ROUND"] == "1" else 0)
 `;
 
@@ -119,7 +136,7 @@ it("imports only what is the same as if each worker had imported it", async () =
 	order(site, 2, "end");
 	const { stdout, stderr, exitCode } = await launch.ended;
 	expect(exitCode).toBe(0);
-	const ahead = ["follows", "gone", "lists", "plain", "prefix"];
+	const ahead = ["flags", "follows", "gone", "lists", "plain", "prefix"];
 	const expected = [[], [], ahead, ahead];
 	expect(lines.map((line) => line.ahead)).toEqual(expected);
 	const alone = ["copies", "counts", "needs", "opens", "presets", "threads"];
@@ -132,7 +149,7 @@ it("imports only what is the same as if each worker had imported it", async () =
 		expect(one).toMatchObject({
 			...{ asks: ["yes", "yes"], opens: "1\n", makes: true },
 			...{ starts: null, uses: "users", stream: "Both" },
-			...{ follows: "on", counts: 2, thread: true },
+			...{ flags: "false", follows: "on", counts: 2, thread: true },
 		});
 		expect(one.path).toEqual(lines[0]?.told.path);
 	}
@@ -145,6 +162,8 @@ it("imports only what is the same as if each worker had imported it", async () =
 	}
 	for (const left of [
 		/asks \(\d+\.\d s, imported after FROM_SCRIPT was changed\)/,
+		/forks \(\d+\.\d s, it starts a process\)/,
+		/quits \(\d+\.\d s, it ends its process\)/,
 		/makes \(\d+\.\d s, it makes a temporary file\)/,
 		/starts \(\d+\.\d s, it starts a process\)/,
 		/writes \(\d+\.\d s, it leaves \/.*\.written open\)/,
@@ -153,3 +172,75 @@ it("imports only what is the same as if each worker had imported it", async () =
 		expect(stderr).toMatch(left);
 	}
 }, 120_000);
+
+it("waits for no import that never ends in a process that waits", async () => {
+	const site = openSite();
+	const { python } = venvWith(site, {
+		"hangs.py":
+			"import os, sys, time\nif os.environ.get('RANK') and '_elastic_run_warm' in sys.modules:\n    time.sleep(3600)\n",
+	});
+	const text =
+		"import sys, time, hangs, elastic_run\nelastic_run.report_progress(step=1)\nwhile True:\n    time.sleep(1)\n";
+	writeFileSync(join(site.path, "train.py"), text);
+	const launch = site.launch(["--warm", "auto", join(site.path, "train.py")], {
+		env: { PYTHON_EXEC: python },
+	});
+	const helper = await isReady(launch);
+	expect(childrenOf(helper)).toHaveLength(1);
+}, 120_000);
+
+it("is warm by default where imports take long, before the first step if that is late", async () => {
+	const site = openSite();
+	const { python } = venvWith(site, {
+		// An import costs what passes until the next one begins.
+		"heavy.py":
+			"import time\nwhile time.thread_time() < 1.5:\n    pass\nimport colorsys\n",
+	});
+	const text =
+		"import os, time, heavy\nif os.environ['ELASTIC_RUN_ROUND'] == '2':\n    os._exit(0)\nwhile not os.path.exists('order.1'):\n    time.sleep(0.01)\nos._exit(3)\n";
+	writeFileSync(join(site.path, "train.py"), text);
+	const launch = site.launch([join(site.path, "train.py")], {
+		cwd: site.path,
+		env: { PYTHON_EXEC: python },
+	});
+	await isReady(launch);
+	order(site, 1, "exit");
+	const { stderr, exitCode } = await launch.ended;
+	expect(stderr).toContain("round 2: workers start warm");
+	expect(exitCode).toBe(0);
+}, 120_000);
+
+it("makes and says nothing by default where imports are light", async () => {
+	const site = openSite();
+	const text =
+		"import os, time, json, elastic_run\nelastic_run.report_progress(step=1)\nround = os.environ['ELASTIC_RUN_ROUND']\nwhile not os.path.exists('order.' + round):\n    time.sleep(0.01)\nos._exit(3 if round == '1' else 0)\n";
+	writeFileSync(join(site.path, "train.py"), text);
+	const runId = "light";
+	const command = ["--rdzv-id", runId, join(site.path, "train.py")];
+	const launch = site.launch(command, {
+		cwd: site.path,
+		env: { PYTHON_EXEC: PYTHON },
+	});
+	await poll("what it knows of its imports", 60_000, async () => {
+		const { stdout } = await site.launch(["status", runId]).ended;
+		return stdout.includes("its imports take less than a second") || undefined;
+	});
+	const started = readdirSync("/proc").filter((name) =>
+		environmentOf(name).includes(`ELASTIC_RUN_HELPER_OF=${launch.pid}`),
+	);
+	expect(started).toEqual([]);
+	order(site, 1, "exit");
+	await launch.saw("stderr", "RUNNING round 2");
+	order(site, 2, "end");
+	const { stderr, exitCode } = await launch.ended;
+	expect(stderr).not.toMatch(/warm|cold/);
+	expect(exitCode).toBe(0);
+}, 120_000);
+
+function environmentOf(pid: string): string {
+	try {
+		return readFileSync(`/proc/${pid}/environ`, "utf8");
+	} catch {
+		return "";
+	}
+}

@@ -6,7 +6,7 @@ import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { etcdForAll } from "../helpers/etcd.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
 import { waitFor } from "../helpers/processes.js";
-import { isReady, parked } from "../helpers/warm.js";
+import { isReady } from "../helpers/warm.js";
 
 const etcd = etcdForAll();
 
@@ -73,7 +73,7 @@ it("under soft-replace replaces a failed worker by a warm one, keeps the others'
 	const b = start("node-b");
 	const keeps = await inRound(b, 1);
 	const first = await inRound(a, 1);
-	await parked(await isReady(a));
+	await isReady(a);
 	// Written aside: a worker that finds it empty ends with 0.
 	writeFileSync(at("order"), "exit 1");
 	renameSync(at("order"), at("node-a.1"));
@@ -86,7 +86,7 @@ it("under soft-replace replaces a failed worker by a warm one, keeps the others'
 
 	writeFileSync(at("hold"), "");
 	const c = start("node-c");
-	await parked(await isReady(c));
+	await isReady(c);
 	rmSync(at("hold"));
 	expect(await inRound(c, 3)).toMatchObject(warm);
 	expect(await inRound(b, 3)).toEqual({ ...keeps, round: 3 });
@@ -94,6 +94,33 @@ it("under soft-replace replaces a failed worker by a warm one, keeps the others'
 	for (const launch of [a, b, c]) {
 		expect((await launch.ended).exitCode).toBe(0);
 	}
+}, 120_000);
+
+it("starts cold where an import has read the number or rank of workers, and it is another now", async () => {
+	const site = openSite();
+	const at = (name: string) => join(site.path, name);
+	mkdirSync(at("site-packages"));
+	const reads =
+		"import os\nSIZE = os.environ['WORLD_SIZE']\nRANK = os.environ['RANK']\n";
+	writeFileSync(at("site-packages/reads.py"), reads);
+	const script =
+		"import os, reads, time, elastic_run\nelastic_run.report_progress(step=1)\nprint('world of ' + reads.SIZE, flush=True)\nwhile not os.path.exists('end'):\n    time.sleep(0.02)\n";
+	writeFileSync(at("train.py"), script);
+	const start = (nodeId: string) =>
+		agent(site, "warm-size", nodeId, ["--nnodes", "1:2", at("train.py")], {
+			PYTHONPATH: at("site-packages"),
+		});
+	const a = start("node-a");
+	const b = start("node-b");
+	await a.saw("stdout", "world of 2");
+	await isReady(a);
+	b.signal("SIGTERM");
+	await a.saw("stdout", "world of 1");
+	expect(a.output.stderr).toMatch(
+		/workers start cold: (WORLD_SIZE|RANK) has another value/,
+	);
+	writeFileSync(at("end"), "");
+	expect((await a.ended).exitCode).toBe(0);
 }, 120_000);
 
 function inRound({ output }: Launch, round: number): Promise<Told> {

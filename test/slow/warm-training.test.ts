@@ -1,12 +1,12 @@
 // Restarted Python workers are as those that were started: their training, their data loaders, and what many of them leave.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
 import { pause } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { type Launch, type LaunchSite, openSite } from "../helpers/launch.js";
-import { isAlive, waitFor } from "../helpers/processes.js";
+import { isAlive } from "../helpers/processes.js";
 import { childrenOf, isReady, order, parked, told } from "../helpers/warm.js";
 
 const LIMIT_MS = 1_800_000;
@@ -63,19 +63,15 @@ it(`leaves nothing behind in ${RESTARTS} restarts`, async () => {
 		...["--nproc-per-node", "2", fixture("restarts"), site.path],
 	]);
 	const helper = await isReady(launch);
-	const reading = pipesRead(helper);
-	const isCalm = () => pipesRead(helper) === reading;
 	let before: Holding | undefined;
 	for (let round = 1; round <= RESTARTS; round += 1) {
 		// Its two workers, and their successors.
 		await parked(helper, round === 1 ? 2 : 4);
-		await waitFor("the imports of their successors", isCalm);
 		if (round === SETTLED_AFTER) before = holding(launch.pid, helper);
 		order(site, round, ["exit", "signal", "raise"][round % 3] ?? "");
 		await launch.saw("stderr", `round ${round + 1}: workers start warm`);
 	}
 	await parked(helper, 4);
-	await waitFor("the imports of the last ones", isCalm);
 	const after = holding(launch.pid, helper);
 	expect(after).toMatchObject({
 		processes: before?.processes,
@@ -120,19 +116,6 @@ function holding(launcher: number, helper: number): Holding {
 		children: both.map((pid) => childrenOf(pid).length),
 		kilobytes: both.map(privateKilobytes),
 	};
-}
-
-/** From how many pipes it reads: from one while a process that it has forked imports. */
-function pipesRead(pid: number): number {
-	return readdirSync(`/proc/${pid}/fdinfo`).filter((one) => {
-		try {
-			const isPipe = readlinkSync(`/proc/${pid}/fd/${one}`).startsWith("pipe:");
-			const about = readFileSync(`/proc/${pid}/fdinfo/${one}`, "utf8");
-			return isPipe && /^flags:.*[04]$/m.test(about);
-		} catch {
-			return false;
-		}
-	}).length;
 }
 
 /** Processes with the mark of the launcher that this one belongs to. */

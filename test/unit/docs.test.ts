@@ -133,7 +133,7 @@ it("sources, tests and scripts name pages that are there", () => {
 		/\.(?:ts|js|py|sh|yaml|html)$/.test(path),
 	);
 	const missing = texts.flatMap((path) =>
-		found(read(path), /\b(docs\/[\w./-]+\.(?:md|svg))/g)
+		found(read(path), /\b(docs\/[\w./-]+\.(?:md|svg|png))/g)
 			.filter((page) => !existsSync(page))
 			.map((page) => `${path}: ${page}`),
 	);
@@ -215,4 +215,79 @@ it("docs/architecture.md has each room of src", () => {
 	expect(cells.flatMap((cell) => cell.split(", ")).sort()).toEqual(
 		rooms.sort(),
 	);
+});
+
+/** The test that shows what each row says of this launcher. */
+const BEHAVIOUR: Readonly<
+	Record<string, readonly [file: string, test: string]>
+> = {
+	"the launcher is killed": [
+		"integration/killed",
+		"A1 a launcher that is killed leaves no worker",
+	],
+	"a worker ignores SIGTERM while another fails": [
+		"integration/failures",
+		"a worker that ignores SIGTERM is killed after the shutdown time-out",
+	],
+	"a second Ctrl-C": ["integration/signals", "a second signal kills at once"],
+	"exit code after SIGTERM": [
+		"slow/process-1",
+		"at SIGTERM ends in order with 143",
+	],
+	"cause of a failure": [
+		"integration/failures",
+		"of a Python worker that does not end is the cause",
+	],
+	"`MASTER_PORT` after a restart": [
+		"integration/failures",
+		"all start again with the same ranks",
+	],
+	"imports of a restarted worker": [
+		"slow/warm-imports",
+		"is warm by default where imports take long",
+	],
+	"a node is killed": [
+		"integration/soft",
+		"a node is killed, one joins, one stops",
+	],
+	"the store's host dies": [
+		"slow/meeting",
+		"one of three hosts is killed whole",
+	],
+	"a third agent of `--nnodes 2`": [
+		"integration/cluster",
+		"agents beyond MAX wait as spares",
+	],
+};
+
+/** Whether a test has these words in its title, and nothing at its call leaves it out. */
+function isPlayed(tests: string, title: string): boolean {
+	const [before = "", after] = tests.split(title);
+	const calls = before.match(/^\t*(?:it|test)\b.*$/gm) ?? [];
+	return (
+		after !== undefined &&
+		!/\.(?:skip|todo|fails)\b/.test(calls.at(-1) ?? "skip")
+	);
+}
+
+describe("docs/torchrun.md", () => {
+	const page = read("docs/torchrun.md");
+	const [, table = ""] =
+		/\n## Behaviour\n([^#]+(?:#\d[^#]+)*)/.exec(page) ?? [];
+	const rows = found(table, /^\| ([^|]+?) \|/gm).filter(
+		(first) => !/^-*$/.test(first),
+	);
+
+	it("B7 says first that --max-restarts is 3", () => {
+		const [, box = ""] = /^# .+\n\n> (.+)\n/.exec(page) ?? [];
+		expect(box).toContain("`--max-restarts` is 3");
+	});
+
+	it("has a test for each row of what a run does", () => {
+		expect(rows).toEqual(Object.keys(BEHAVIOUR));
+		const missing = Object.values(BEHAVIOUR).filter(
+			([file, title]) => !isPlayed(read(`test/${file}.test.ts`), title),
+		);
+		expect(missing).toEqual([]);
+	});
 });

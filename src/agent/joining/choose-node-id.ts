@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
 import type { Logger } from "../../base/logger.js";
 import type { AgentConfig } from "../../config/index.js";
+import { findLocalAgents, readNodeFile } from "../../node-files/index.js";
 import {
 	decodeNode,
 	freeNodeId,
@@ -20,6 +21,8 @@ export interface ChooseOptions {
 	readonly clock: Clock;
 	readonly log: Logger;
 	readonly random: () => number;
+	/** Agents may have their files below it. */
+	readonly temporaryDirectory: string;
 	/** Whether the launch was given up. */
 	readonly isAborted: () => boolean;
 }
@@ -42,9 +45,12 @@ export async function chooseNodeId(
 	const { config, store, log } = options;
 	const keys = new RunKeys(config.runId);
 	const patience = { ...options, say: (words: string) => log.warn(words) };
+	const here = idsHere(options);
 	for (let from = 1; ; from += CANDIDATES_A_LOOK) {
 		const candidates = config.isNodeIdDerived
-			? nodeIdCandidates(config.nodeId, from, CANDIDATES_A_LOOK)
+			? nodeIdCandidates(config.nodeId, from, CANDIDATES_A_LOOK).filter(
+					(id) => !here.has(id),
+				)
 			: [config.nodeId];
 		const { entries } = await reachStore(() => {
 			refuseAborted(options);
@@ -65,6 +71,18 @@ export async function chooseNodeId(
 				?.incarnation,
 		};
 	}
+}
+
+/** The ids of the run's living agents on this machine: one may have no record because its lease has run out. */
+function idsHere({
+	config: { runId, channelBase },
+	temporaryDirectory,
+}: Pick<ChooseOptions, "config" | "temporaryDirectory">): ReadonlySet<string> {
+	const uid = process.getuid?.() ?? 0;
+	const agents = findLocalAgents([channelBase, temporaryDirectory], uid);
+	const nodes = agents.flatMap((agent) => readNodeFile(agent) ?? []);
+	const ofRun = nodes.filter((node) => node.runId === runId);
+	return new Set(ofRun.map(({ nodeId }) => nodeId));
 }
 
 export function refuseAborted({

@@ -1,19 +1,14 @@
-import { createSocket } from "node:dgram";
-import { lookup } from "node:dns/promises";
-import type { Clock } from "../../base/clock.js";
+import { hostname } from "node:os";
 import { EXIT_CODES } from "../../base/errors.js";
-import { within } from "../../base/within.js";
 import { hostIdOf, isGone, ownIdentity } from "../../channel/index.js";
 import {
 	type AgentConfig,
-	addressOf,
-	chooseLocalAddress,
-	externalAddresses,
+	detectLocalAddress,
+	glooInterface,
 	identifyCommand,
-	isLoopback,
-	type StoreConfig,
 } from "../../config/index.js";
-import type { RunCommand } from "../../model/index.js";
+import type { Links } from "../../links/index.js";
+import type { LinkAddress, RunCommand } from "../../model/index.js";
 import {
 	type JoinedRun,
 	Membership,
@@ -34,18 +29,21 @@ import {
 	publishPreflight,
 } from "./preflight.js";
 import { roleTerms, runSpec } from "./run-spec.js";
-
-/** How long to wait for names to resolve, in milliseconds. */
-const PATIENCE_MS = 3_000;
+import { tryFirstPeer } from "./try-peer.js";
 
 /** A complete configuration: the values that depend on the store or the route to it are set. */
-export type NodeConfig = AgentConfig & { readonly localAddr: string };
+export type NodeConfig = AgentConfig & {
+	readonly localAddr: string;
+	/** Where the run's other agents can call it; undefined: nowhere. */
+	readonly link: LinkAddress | undefined;
+};
 
 export interface EnterRunOptions
 	extends ChooseOptions,
 		Pick<PreflightOptions, "stop"> {
 	/** Names this process. */
 	readonly incarnation: string;
+	readonly links: Links | undefined;
 	readonly listener: Pick<MembershipOptions, "reservePort"> &
 		MembershipOptions["coordinating"];
 	/** Called with each membership before it joins, so that it can always be closed; the last one counts. */
@@ -75,7 +73,7 @@ export interface KeptOut {
 export async function enterRun(
 	options: EnterRunOptions,
 ): Promise<EnteredRun | KeptOut> {
-	const { config, clock } = options;
+	const { config } = options;
 	const own = ownIdentity();
 	const hostId = hostIdOf(own);
 	const isDead = (holder: NodeRecord) =>
@@ -89,10 +87,7 @@ export async function enterRun(
 			options,
 			isDead,
 		);
-		// The store has answered, so names that lead to it can be resolved.
-		const localAddr =
-			config.localAddr ?? (await detectLocalAddress(config, clock));
-		const named: NodeConfig = { ...config, localAddr, nodeId };
+		const named = await nameNode(options, nodeId);
 		refuseAborted(options);
 		preflight ??= await passPreflight(named, options);
 		refuseAborted(options);
@@ -102,6 +97,8 @@ export async function enterRun(
 			const keptOut = leftWith(EXIT_CODES.replaceNode, reason);
 			return { config: named, keptOut };
 		}
+		// Before this node takes part, the others' workers do not start.
+		const isTried = await tryFirstPeer(options, { ...named, hostId });
 		const self = { ...process, succeeds };
 		const membership = openMembership(options, named, self);
 		const joined = await membership.join({
@@ -116,12 +113,44 @@ export async function enterRun(
 			if (preflight) {
 				void publishPreflight({ ...preflight, nodeId }, named, options);
 			}
-			if ("instance" in joined) warnOfOther(options, joined.otherCommand);
+			if ("instance" in joined) {
+				warnOfOther(options, joined.otherCommand);
+				// Others may have come at the same time.
+				if (!isTried) void tryFirstPeer(options, { ...named, hostId });
+			}
 			return { config: named, membership, joined, isReturning, store };
 		}
 		// Another agent of this host was faster. A lease that cannot be ended expires, and holds nothing.
 		await membership.close().catch(() => {});
 	}
+}
+
+/** Adds what depends on the store and the route to it. The store has answered, so names that lead to it can be resolved. */
+async function nameNode(
+	options: EnterRunOptions,
+	nodeId: string,
+): Promise<NodeConfig> {
+	const { config, clock } = options;
+	const localAddr =
+		config.localAddr ??
+		(await detectLocalAddress(config, clock, awaitNetwork(options)));
+	const gloo = await glooInterface(config, localAddr, hostname(), clock);
+	const environment = { ...gloo, ...config.environment };
+	const link = options.links?.addressAt(localAddr);
+	return { ...config, localAddr, nodeId, environment, link };
+}
+
+/** Says once that the network is awaited. */
+function awaitNetwork(options: EnterRunOptions): () => void {
+	let isTold = false;
+	return () => {
+		refuseAborted(options);
+		if (isTold) return;
+		isTold = true;
+		options.log.warn(
+			"this machine has no address that others reach, and waits for its network; if all nodes are on this machine, give --local-addr 127.0.0.1",
+		);
+	};
 }
 
 /** A user who names the run may intend it. */
@@ -140,11 +169,13 @@ function openMembership(
 	config: NodeConfig,
 	self: Pick<NodeRecord, "hostId" | "pid" | "startTime" | "succeeds">,
 ): Membership {
-	const { store, clock, random, incarnation, listener } = options;
+	const { store, clock, random, incarnation, listener, links, log } = options;
 	const { reservePort, ...coordinating } = listener;
 	const membership = new Membership({
 		reservePort,
 		coordinating,
+		links,
+		onRide: (words) => log.warn(words),
 		store,
 		clock,
 		random,
@@ -157,6 +188,7 @@ function openMembership(
 			localWorldSize: config.nprocPerNode,
 			role: config.role,
 			terms: roleTerms(config),
+			link: config.link,
 			...(config.nodeRank !== undefined && { nodeRank: config.nodeRank }),
 		},
 		spec: runSpec(config),
@@ -172,43 +204,4 @@ function ownCommand(command: RunCommand, config: NodeConfig) {
 		mustAgree: !config.isRunIdGiven && config.meeting === undefined,
 		takesTurns: config.meeting !== undefined,
 	};
-}
-
-/** Finds the address by which other nodes reach this one: the local address of the route to the store. Sends only name queries. */
-export async function detectLocalAddress(
-	{ endpoints }: Pick<StoreConfig, "endpoints">,
-	clock: Clock,
-): Promise<string> {
-	const addresses = endpoints.map(addressOf);
-	const isStoreLocal = addresses.every(({ host }) => isLoopback(host));
-	const toStore = isStoreLocal
-		? undefined
-		: await within(clock, PATIENCE_MS, firstRoute(addresses));
-	const external = externalAddresses();
-	return chooseLocalAddress(isStoreLocal, { toStore, external });
-}
-
-async function firstRoute(
-	addresses: readonly { readonly host: string; readonly port: number }[],
-): Promise<string | undefined> {
-	for (const { host, port } of addresses) {
-		const route = await routeTo(host, port).catch(() => undefined);
-		if (route !== undefined) return route;
-	}
-	return undefined;
-}
-
-/** The system chooses a route, and with it a local address, for a UDP socket with a destination. No packet is sent. */
-async function routeTo(host: string, port: number): Promise<string> {
-	const { address, family } = await lookup(host);
-	const socket = createSocket(family === 6 ? "udp6" : "udp4");
-	try {
-		await new Promise<void>((resolve, reject) => {
-			socket.once("error", reject).once("connect", resolve);
-			socket.connect(port, address);
-		});
-		return socket.address().address;
-	} finally {
-		socket.close();
-	}
 }

@@ -55,6 +55,7 @@ export function runSpec(config: AgentConfig): RunSpec {
 		lastCallTimeoutMs: rendezvous.lastCallTimeoutMs,
 		settleTimeoutMs: rendezvous.settleTimeoutMs,
 		leaseTtlMs: rendezvous.leaseTtlMs,
+		...(config.rideOutMs > 0 && { rideOutMs: config.rideOutMs }),
 		...(config.deadlineMs !== undefined && { deadlineMs: config.deadlineMs }),
 	};
 }

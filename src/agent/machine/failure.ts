@@ -1,5 +1,10 @@
 import { EXIT_CODES, isShortage } from "../../base/errors.js";
-import { fingerprintOf, phaseHint, traceWords } from "../../failures/index.js";
+import {
+	fingerprintOf,
+	isInVain,
+	phaseHint,
+	traceWords,
+} from "../../failures/index.js";
 import {
 	decide as askPolicy,
 	type Charge,
@@ -183,6 +188,7 @@ function recordOf(
 		isUnattributed: failure.isUnattributed || undefined,
 		said: failure.trace && traceWords(failure.trace),
 		fingerprint: same,
+		isInVain: isInVain(failure) || undefined,
 	};
 }
 

@@ -16,13 +16,15 @@ import {
 	writeNodeFile,
 } from "../../node-files/index.js";
 import { encodeRecord, RunKeys, stopRun } from "../../rendezvous/index.js";
-import type { Store, Watch } from "../../store/index.js";
+import type { Snapshot, Store, Watch } from "../../store/index.js";
 import type { NoticeInput } from "../machine/inputs.js";
 import type { NodeResources } from "../workers/node-resources.js";
+import { KilledRecord } from "./ended-run.js";
 
 /** An agent's place in its run. */
 export interface PublishLocallyOptions
-	extends Omit<MirrorOptions, "runId" | "directory"> {
+	extends Omit<MirrorOptions, "runId" | "directory" | "onState"> {
+	readonly temporaryDirectory: string;
 	readonly config: AgentConfig;
 	readonly instance: number;
 	/** Signals to this process that make its node leave. */
@@ -69,7 +71,7 @@ export async function publishLocally(
 		),
 	);
 	cleanups.add("closing the watch for notices", endNotices);
-	if (backend === "memory") await publishRun(options, channels);
+	if (backend === "memory") await publishRun(options, channels, logs.directory);
 }
 
 /** Watches the agent's directory, and again where it is made again. Returns what ends that. */
@@ -89,14 +91,20 @@ function watchAgain(
 async function publishRun(
 	options: PublishLocallyOptions,
 	channels: ChannelRoot,
+	logDirectory: string,
 ): Promise<void> {
 	const { config, clock, cleanups } = options;
+	const record = new KilledRecord(options, logDirectory);
 	const mirror = new RunMirror({
 		...options,
 		runId: config.runId,
 		directory: () => channels.directory,
+		onState: (snapshot) => record.follow(snapshot),
 	});
-	cleanups.add("closing the run's mirror", () => mirror.close());
+	cleanups.add("closing the run's mirror", () => {
+		mirror.close();
+		record.remove();
+	});
 	let stopping: Promise<void> | undefined;
 	const stop = (reason: string) => {
 		stopping = stopOwnRun(options, mirror, reason);
@@ -156,6 +164,8 @@ export interface MirrorOptions {
 	readonly runId: string;
 	/** The agent's directory, which is removed with all its content when the agent ends. */
 	readonly directory: () => string;
+	/** Gets what is written. */
+	readonly onState: (snapshot: Snapshot) => void;
 }
 
 /** Mirrors a store that no other process can reach into a file with the same keys as in etcd, so that commands find the run. */
@@ -192,6 +202,7 @@ export class RunMirror {
 		try {
 			const snapshot = await store.snapshot([this.prefix]);
 			if (this.closed) return;
+			this.options.onState(snapshot);
 			const text = encodeMirror(runId, snapshot);
 			replaceFile(join(directory, MIRROR_FILE), text, directory);
 			this.hasFailed = false;

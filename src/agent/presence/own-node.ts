@@ -42,7 +42,7 @@ export class OwnNode {
 		this.state = state;
 	}
 
-	now(): NodeNow {
+	now(): Omit<NodeNow, "links"> {
 		const { state, since, workers } = this;
 		const waitsFor = awaitedBy(state, since, this.clock.wallTime());
 		return {

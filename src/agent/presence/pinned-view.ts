@@ -4,7 +4,11 @@ import { formatCount, formatDuration, formatRate } from "../../base/units.js";
 import { plainMessage } from "../../logs/index.js";
 import type { Straggler, WorkerProgress } from "../../model/index.js";
 import type { FailureRecord } from "../../rendezvous/index.js";
-import { stragglerInWords, waitingInWords } from "../../status/index.js";
+import {
+	stepNoun,
+	stragglerInWords,
+	waitingInWords,
+} from "../../status/index.js";
 import type { AgentState } from "../machine/state.js";
 import { isSpare } from "../machine/state.js";
 
@@ -109,16 +113,18 @@ export function stepLine(
 	straggler: Straggler | undefined,
 	wallTime: number,
 ): string | undefined {
-	const [slowest] = [...workers].sort((left, right) => left.step - right.step);
+	const left = workers.filter(({ ended }) => !ended);
+	const [slowest] = (left.length > 0 ? left : workers).toSorted(
+		(one, other) => one.step - other.step,
+	);
 	if (slowest === undefined) return undefined;
-	const { step, rate } = slowest;
-	const newest = Math.max(...workers.map(({ stepAt }) => stepAt));
+	const { step, rate, stepAt, source } = slowest;
 	// In whole seconds, so that the line does not change more often than that.
-	const seconds = Math.max(0, Math.floor((wallTime - newest) / 1_000));
+	const seconds = Math.max(0, Math.floor((wallTime - stepAt) / 1_000));
 	const often = rate === null ? "" : ` (${formatRate(rate)})`;
 	const ago = seconds < 100 ? `${seconds} s` : formatDuration(seconds * 1_000);
 	const slow = straggler ? `; ${stragglerInWords(straggler)}` : "";
-	return `step ${step}${often}, ${ago} ago${slow}`;
+	return `${stepNoun([source])} ${step}${often}, ${ago} ago${slow}`;
 }
 
 /**

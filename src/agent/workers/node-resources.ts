@@ -18,6 +18,7 @@ import {
 	openLogDirectory,
 	type PinnedScreen,
 	type ProcessLogger,
+	removeOldLogs,
 	type WorkerConsole,
 } from "../../logs/index.js";
 import { endLeftBehind, type WorkerSpawner } from "../../processes/index.js";
@@ -58,10 +59,16 @@ export async function openNodeResources(
 	place: LauncherIo,
 ): Promise<NodeResources> {
 	const { clock, log, cleanups, temporaryDirectory: tmpdir } = place;
-	const { runId, nodeId, logDir } = config;
+	const { runId, nodeId, logDir, keepLogs } = config;
 	const warn = (message: string) => log.warn(message);
 	const logs = openLogDirectory({ logDir, tmpdir, runId, instance, nodeId });
 	cleanups.add("removing unused logs", () => logs.discardUnused());
+
+	if (keepLogs !== undefined) {
+		await removeOldLogs(logs.directory, keepLogs).catch((error) =>
+			warn(`logs of earlier starts stay: ${messageOf(error)}`),
+		);
+	}
 
 	const channels = openChannelRoot({
 		base: config.channelBase,

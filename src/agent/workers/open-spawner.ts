@@ -7,6 +7,7 @@ import type { StartSource } from "../../model/index.js";
 import {
 	agentMark,
 	findSetpriv,
+	type Guard,
 	loadProcessSpawner,
 	RunningWorkers,
 	startGuard,
@@ -29,8 +30,10 @@ export interface OpenSpawner {
 	readonly spawner: WorkerSpawner;
 	/** Learns from workers what to import ahead; undefined if it has nothing to learn. */
 	readonly imports: SharedImports | undefined;
-	/** Knows how workers were started; undefined without `--warm auto`. */
+	/** Knows how workers were started; undefined without warm starts. */
 	readonly starts: StartSource | undefined;
+	/** Outlives this process; undefined without processes. */
+	readonly guard: Guard | undefined;
 }
 
 const NOTHING_AHEAD = { imports: undefined, starts: undefined };
@@ -43,7 +46,10 @@ export function prepareSpawner(
 	{ clock, log, cleanups, standIn }: SpawnerPlace,
 ): () => Promise<OpenSpawner> {
 	if (standIn !== undefined) {
-		return async () => ({ spawner: standIn, ...NOTHING_AHEAD });
+		return async () => ({
+			...{ spawner: standIn, ...NOTHING_AHEAD },
+			guard: undefined,
+		});
 	}
 	const warn = (message: string) => log.warn(message);
 	const path = config.environment.PATH;
@@ -60,7 +66,7 @@ export function prepareSpawner(
 		const running = new RunningWorkers(about);
 		const cold = await loadProcessSpawner({ ...about, setpriv, running });
 		if (config.warm === "off" || !config.hasHook) {
-			return { spawner: cold, ...NOTHING_AHEAD };
+			return { spawner: cold, ...NOTHING_AHEAD, guard };
 		}
 		const spawner = new WarmSpawner({
 			...about,
@@ -69,11 +75,12 @@ export function prepareSpawner(
 			cold,
 			setpriv: await setpriv,
 			workers: config.nprocPerNode,
+			isFrugal: config.warm === "frugal",
 			command: config.command,
 			hook: nodeHook(),
 		});
 		warm = spawner;
 		cleanups.add("ending what was started ahead", () => spawner.close());
-		return { spawner, imports: spawner.imports, starts: spawner };
+		return { spawner, imports: spawner.imports, starts: spawner, guard };
 	};
 }

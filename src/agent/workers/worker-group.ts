@@ -25,11 +25,12 @@ export interface WorkerGroupOptions
 	readonly noticeSignal?: NodeJS.Signals | undefined;
 	/** Called just before a round's workers begin. */
 	readonly onSpawning: () => void;
-	/** Called once a round's workers work, with the workers by local rank and how many were kept. */
+	/** Called once a round's workers work, with the workers by local rank, how many were kept and how many had ended. */
 	readonly onStarted: (
 		round: RoundRecord,
 		workers: readonly Pick<WorkerResult, "pid" | "rank">[],
 		kept: number,
+		ended: number,
 	) => void;
 }
 
@@ -87,8 +88,11 @@ export class WorkerGroup {
 			round,
 			all.filter(({ info }) => !stays(info.localRank)),
 			kept.size === 0 ? this.options.onSpawning : () => {},
+			() => {
+				const { results } = this;
+				this.options.onStarted(round, results, kept.size, ended.length);
+			},
 		);
-		this.options.onStarted(round, this.results, kept.size);
 	}
 
 	/**

@@ -67,7 +67,7 @@ export class WorkerOutput {
 	/** The worker has another place: its further lines get the new prefix. */
 	moveTo(place: WorkerInfo): void {
 		for (const { target, file } of this.shown) {
-			file.rename(this.prefixOf(place, target));
+			file.rename(this.prefixOf(place, target), ownerOf(place));
 		}
 	}
 
@@ -137,6 +137,7 @@ export class WorkerOutput {
 			from: stream.startBytes,
 			target,
 			prefix: this.prefixOf(info, target),
+			owner: ownerOf(info),
 		});
 		return [{ target, file }];
 	}
@@ -146,6 +147,10 @@ export class WorkerOutput {
 		const about = { node: config.nodeId, ...place };
 		return renderPrefix(config.logPrefix, about, colours[target]);
 	}
+}
+
+function ownerOf({ rank, round }: WorkerInfo): string {
+	return `rank ${rank}, round ${round}`;
 }
 
 function descriptorOf(plan: StreamPlan, file: LogStream | undefined): number {

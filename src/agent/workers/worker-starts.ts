@@ -29,6 +29,12 @@ export interface WorkerStartsOptions {
  */
 const BATCH = 32;
 
+/**
+ * How long workers are spawned before all else has its turn, in milliseconds: where a spawn takes a second, the lease would
+ * lapse behind six of them.
+ */
+const SLICE_MS = 250;
+
 /** How long the starts of a round are retried, in milliseconds. */
 const PATIENCE_MS = 20_000;
 const FIRST_DELAY_MS = 250;
@@ -37,6 +43,8 @@ const LONGEST_DELAY_MS = 4_000;
 /** Starts the workers of one round. If this node lacks something for that, it retries after growing delays. */
 export class WorkerStarts {
 	private startAll: (workers: readonly Worker[]) => void = () => {};
+	/** Tells once that all have been tried; undefined: it has. */
+	private tellTried: (() => void) | undefined;
 	private readonly waiting = new Set<Worker>();
 	private giveUpAt: number | undefined;
 	private delayMs = FIRST_DELAY_MS;
@@ -44,16 +52,22 @@ export class WorkerStarts {
 
 	constructor(private readonly options: WorkerStartsOptions) {}
 
-	/** @param onFirst called just before the first of them is spawned */
+	/**
+	 * @param onFirst called just before the first of them is spawned
+	 * @param onTried called once: each was spawned, or lacks something, or is no longer wanted
+	 */
 	begin(
 		round: RoundRecord,
 		workers: readonly Worker[],
 		onFirst: () => void,
+		onTried: () => void,
 	): void {
 		const { workplace, readOomKills } = this.options;
 		const oomKills = readOomKills();
 		this.startAll = (some) => {
-			const failed = inBatches(
+			const { clock } = this.options;
+			const endsAt = clock.now() + SLICE_MS;
+			const rest = inBatches(
 				some,
 				BATCH,
 				({ info }) => workplace.prepare(info, round),
@@ -63,19 +77,33 @@ export class WorkerStarts {
 						this.spawnFailed(worker, problem),
 					);
 				},
+				() => clock.now() > endsAt,
 			);
-			if (failed) this.unprepared(failed.left, failed.error);
+			if (rest?.error !== undefined) this.unprepared(rest.left, rest.error);
 			workplace.listen();
+			if (rest !== undefined && rest.error === undefined)
+				this.startSoon(rest.left);
+			else this.tried();
 		};
 		this.reset();
+		this.tellTried = onTried;
 		this.startAll(workers);
 	}
 
 	/** The worker is no longer wanted. Returns whether its start was pending. */
 	cancel(worker: Worker): boolean {
 		const wasWaiting = this.waiting.delete(worker);
-		if (this.waiting.size === 0) this.cancelTimer();
+		if (this.waiting.size === 0) {
+			this.cancelTimer();
+			this.tried();
+		}
 		return wasWaiting;
+	}
+
+	private tried(): void {
+		const tell = this.tellTried;
+		this.tellTried = undefined;
+		tell?.();
 	}
 
 	/** Retries are timed from the first start of the round that fails. */
@@ -96,6 +124,13 @@ export class WorkerStarts {
 			if (index === 0) this.giveUp(localRank, problem);
 			this.options.dispatch({ kind: "worker-gone", localRank });
 		}
+	}
+
+	/** Those that wait because of a shortage come with them. */
+	private startSoon(workers: readonly Worker[]): void {
+		for (const worker of workers) this.waiting.add(worker);
+		this.cancelTimer();
+		this.startAt(this.options.clock.now());
 	}
 
 	/** Returns whether it is tried again. */
@@ -148,9 +183,10 @@ export class WorkerStarts {
 				return;
 			}
 			const workers = [...this.waiting];
+			const areLate = this.tellTried === undefined;
 			this.waiting.clear();
 			this.startAll(workers);
-			this.logLate(workers);
+			if (areLate) this.logLate(workers);
 		});
 	}
 

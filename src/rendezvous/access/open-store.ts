@@ -8,7 +8,16 @@ import { MemoryStore, type Store } from "../../store/index.js";
  */
 export async function openStore(
 	{ backend, endpoints, credentials, leaseTtlMs }: StoreConfig,
-	{ clock, random }: { readonly clock: Clock; readonly random: () => number },
+	{
+		clock,
+		random,
+		onUnasked,
+	}: {
+		readonly clock: Clock;
+		readonly random: () => number;
+		/** Called when a store does not ask for the login that it is given. */
+		readonly onUnasked?: () => void;
+	},
 ): Promise<Store> {
 	if (backend === "memory") return new MemoryStore();
 	const { openEtcdStore } = await import("../../store/etcd/etcd-store.js");
@@ -17,6 +26,7 @@ export async function openStore(
 		clock,
 		random,
 		leaseTtlMs,
+		onUnasked,
 		...credentials,
 	});
 }

@@ -149,6 +149,7 @@ const FLAG_OF: Readonly<Record<keyof RunSpec, string>> = {
 	settleTimeoutMs:
 		"--rdzv-conf settle_timeout (unset, it follows --shutdown-timeout)",
 	leaseTtlMs: "--rdzv-conf lease_ttl",
+	rideOutMs: "--ride-out",
 	deadlineMs: "--deadline",
 };
 
@@ -157,6 +158,7 @@ const NEWER: readonly (keyof RunSpec)[] = [
 	"maxIdenticalFailures",
 	"restartDelayMs",
 	"restartDelayMaxMs",
+	"rideOutMs",
 ];
 
 /** "--nnodes: 1:4 there, 1:8 here", one line for each setting that differs. */

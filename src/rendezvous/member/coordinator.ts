@@ -7,6 +7,7 @@ import type {
 	Write,
 } from "../../store/index.js";
 import { handsOver } from "../planner/departures.js";
+import { noteLife } from "../planner/life.js";
 import { rememberLift } from "../planner/observe-round.js";
 import {
 	EMPTY_MEMORY,
@@ -20,9 +21,9 @@ import { planRound } from "../planner/plan-round.js";
 import { toCareFor } from "../planner/replace-nodes.js";
 import { refuseMissingSeats } from "../planner/seats.js";
 import { tellWaiting, type WaitingMemory } from "../planner/waiting.js";
+import type { ReplacedRecord } from "../records/departure-records.js";
 import type { AgentIdentity } from "../records/intent.js";
 import { encodeRecord, type Warn } from "../records/record-codec.js";
-import type { ReplacedRecord } from "../records/records.js";
 import { type RunView, readRunView } from "../records/run-view.js";
 import {
 	type FencingToken,
@@ -30,6 +31,7 @@ import {
 	type PlanWriterOptions,
 } from "./plan-writer.js";
 import { ReconcileLoop } from "./reconcile-loop.js";
+import type { Ride } from "./ride.js";
 import { SnapshotCache } from "./snapshot-cache.js";
 
 /** The pause after each look, per node, in milliseconds: in a large job many changes come together. */
@@ -58,6 +60,8 @@ export interface CoordinatorOptions extends PlanWriterOptions {
 	/** Distinguishes this agent's plans from all others'. */
 	readonly identity: Pick<AgentIdentity, "nodeId" | "incarnation">;
 	readonly coordinating: Coordinating;
+	/** Its part in riding out an outage; undefined: nobody does. */
+	readonly ride?: Ride | undefined;
 	/** A number in [0, 1) that spreads the tries at an unreachable store. */
 	readonly random: () => number;
 	/** The newest round known before the first look. */
@@ -120,6 +124,7 @@ export class Coordinator {
 		};
 	}
 
+	/** Call it at first, and when it may plan again. */
 	start(): void {
 		this.loop.requestRead();
 	}
@@ -150,14 +155,26 @@ export class Coordinator {
 			return true;
 		}
 		const time = { now: clock.now(), wallTime: clock.wallTime() };
+		const { ride } = this.options;
+		if (ride && ride.promisedUntil > time.now) {
+			this.loop.requestRead(ride.promisedUntil - time.now);
+			return false;
+		}
 		const planId = this.nextPlanId(view);
-		const result = planRound(view, this.memory, config, planId, time);
+		const planner = ride && {
+			incarnation: identity.incarnation,
+			knownFrom: ride.knownFrom(view.round.planId ?? ""),
+		};
+		const about = [view, this.memory, config, planId, time, planner] as const;
+		const result = planRound(...about);
 		const { plan, memory, until, reason } = result;
 		this.memory = memory;
 		if (until !== undefined) this.loop.requestRead(until - time.now);
 		if (reason !== this.reason) coordinating.onPlanReason(reason);
 		this.reason = reason;
-		if (handsOver(view, identity)) return this.resign(plan, view);
+		if (handsOver(view, identity) || result.handsOver) {
+			return this.resign(plan, view);
+		}
 		const cared = plan ? undefined : await this.caretaker.care(view);
 		if (cared) return this.learn(cared);
 		if (plan === undefined) return this.tell(result, view, time);
@@ -174,13 +191,17 @@ export class Coordinator {
 		return false;
 	}
 
-	/** Publishes what the run waits for, if it lasts. */
+	/** Publishes what the run waits for, if it lasts, and for a successor how long the run has lived. */
 	private async tell(
 		{ awaited, until }: PlanResult,
 		view: RunView,
 		time: PlannerTime,
 	): Promise<boolean> {
-		const { keys } = this.options;
+		const { keys, config } = this.options;
+		const life = noteLife(view, this.memory.life, config, time);
+		if (life.lookAt !== undefined) {
+			this.loop.requestRead(life.lookAt - time.now);
+		}
 		const { write, lookAt, memory } = tellWaiting(
 			awaited,
 			until,
@@ -190,12 +211,16 @@ export class Coordinator {
 		);
 		this.waitingMemory = memory;
 		if (lookAt !== undefined) this.loop.requestRead(lookAt - time.now);
-		if (write === undefined) return false;
-		const change =
-			write === null
-				? { delete: keys.waiting }
-				: { put: keys.waiting, value: encodeRecord(write) };
-		return this.learn(await this.writer.write([change], view));
+		const changes: Write[] = [];
+		if (write === null) changes.push({ delete: keys.waiting });
+		else if (write) {
+			changes.push({ put: keys.waiting, value: encodeRecord(write) });
+		}
+		if (life.write) {
+			changes.push({ put: keys.lived, value: encodeRecord(life.write) });
+		}
+		if (changes.length === 0) return false;
+		return this.learn(await this.writer.write(changes, view));
 	}
 
 	/** An agent may coordinate more than once, even with one token: the revision distinguishes its terms. */
@@ -210,12 +235,16 @@ export class Coordinator {
 	): Promise<boolean> {
 		this.plansMade += 1;
 		const tryId = this.nextPlanId(view);
+		const { ride } = this.options;
+		ride?.writing(view.roundRevision);
 		const written = await this.writer.carryOut(plan, view, { tryId, also });
+		ride?.wrote();
 		const { succeeded, read } = written;
 		if (read !== undefined && !this.closed) this.options.own?.take(read);
 		if (succeeded && plan.kind === "lift") {
 			this.synced = plan.round.synced;
-			this.memory = rememberLift(plan.round);
+			const { life } = this.memory;
+			this.memory = { ...rememberLift(plan.round), life };
 		}
 		return this.learn(written);
 	}

@@ -73,10 +73,8 @@ export type JoinedRun =
  * @throws ElasticRunError RENDEZVOUS_FAILED if the node id is taken or the settings differ
  */
 export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
-	const { store, clock, keys, spec, identity, isDead, lease } = options;
-	// A store may grant more than was asked for, to the holder as to this agent.
-	const ttlMs = Math.max(spec.leaseTtlMs, lease.ttlMs);
-	const waitUntil = clock.now() + ttlMs + LEASE_GRACE_MS;
+	const { store, clock, keys, spec, identity, isDead } = options;
+	const began = clock.now();
 	const ownKey = keys.node(identity.nodeId);
 	const commandKey = keys.command(identity.role);
 	const little = [keys.round, keys.coordinator, keys.spec, ownKey, commandKey];
@@ -128,9 +126,21 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 			return { instance, otherCommand };
 		}
 		if (options.isNodeIdTentative) return { holder };
-		if (clock.now() >= waitUntil) throw takenBy(holder, identity);
+		if (clock.now() - began >= patienceWith(holder, options)) {
+			throw takenBy(holder, identity);
+		}
 		await pause(clock, LOOK_AGAIN_MS);
 	}
+}
+
+/** How long the holder's record may live after its process has ended, in milliseconds. */
+function patienceWith(
+	{ leaseTtlMs = 0 }: NodeRecord,
+	{ spec, lease }: JoinRunOptions,
+): number {
+	// A store may grant more than was asked for, to the holder as to this agent.
+	const ttlMs = Math.max(spec.leaseTtlMs, lease.ttlMs, leaseTtlMs);
+	return ttlMs + LEASE_GRACE_MS;
 }
 
 /** The snapshot without this entry: the record of this process or its predecessor does not make a living run. */

@@ -43,6 +43,7 @@ interface LeaderElectionOptions {
 	/** A number in [0, 1). */
 	readonly random: () => number;
 	readonly coordinating: Coordinating;
+	readonly ride?: CoordinatorOptions["ride"];
 	/** This agent, which reads back what is written here. */
 	readonly own: Reader;
 	/** Called if the outcome of a candidacy is unknown: read the store. */
@@ -116,6 +117,11 @@ export class LeaderElection {
 			this.stepDown();
 		}
 		if (mine && this.coordinator === undefined) this.coordinate(entry);
+	}
+
+	/** It may plan again. */
+	lookAgain(): void {
+		this.coordinator?.start();
 	}
 
 	/** The coordinator's reader, if this agent is the coordinator. */

@@ -18,11 +18,22 @@ export class LeaseGuard {
 	private cancelTimer: () => void = () => {};
 	private over = false;
 
+	/**
+	 * @param reliableUntil until when the members of the round confirm it to one another although the store is away
+	 * @param onLook called before each decision
+	 */
 	constructor(
 		private readonly clock: Clock,
-		private readonly lease: Lease,
+		private readonly lease: Pick<Lease, "ttlMs" | "expiresAt">,
 		private readonly onLost: OnLeaseLost,
+		private readonly reliableUntil: () => number = () =>
+			Number.NEGATIVE_INFINITY,
+		private readonly onLook: () => void = () => {},
 	) {}
+
+	get isReliable(): boolean {
+		return this.clock.now() < this.partOf(SUSPECT_AT);
+	}
 
 	/**
 	 * Returns whether the lease is reliable, and reports its loss if not. Call it before acting on an answer of the store:
@@ -30,7 +41,8 @@ export class LeaseGuard {
 	 */
 	check(): boolean {
 		if (this.over) return false;
-		if (this.clock.now() < this.partOf(SUSPECT_AT)) {
+		this.onLook();
+		if (this.isReliable) {
 			this.arm();
 			return true;
 		}
@@ -63,6 +75,7 @@ export class LeaseGuard {
 
 	private partOf(part: number): number {
 		const { expiresAt, ttlMs } = this.lease;
-		return expiresAt - (1 - part) * ttlMs;
+		const until = Math.max(expiresAt, this.reliableUntil());
+		return until - (1 - part) * ttlMs;
 	}
 }

@@ -9,8 +9,10 @@ import type { ReservePort } from "../records/record-writer.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { RoundView } from "../records/run-view.js";
 import type { Coordinating } from "./coordinator.js";
+import { endLeaseOfDead, type NodeProcess } from "./end-dead.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
-import type { OnLeaseLost } from "./lease-guard.js";
+import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
+import { Ride, type RideLinks } from "./ride.js";
 import { Session } from "./session.js";
 
 export type { RoundView } from "../records/run-view.js";
@@ -21,12 +23,19 @@ export interface MembershipListener {
 	readonly onView: (view: RoundView) => void;
 	/** Its workers must be dead by the given time. Meanwhile it rejoins by itself. */
 	readonly onLost: OnLeaseLost;
+	/** Called with the time to live of its leases from now on, in milliseconds: the last one was too short. */
+	readonly onLongerLease: (ttlMs: number) => void;
 	/** Called with the error that ends this agent's part in the run. */
 	readonly onError: (error: unknown) => void;
 }
 
 /** How long to retry an unreachable store at the start, unless the join time-out is shorter. */
 const START_PATIENCE_MS = 30_000;
+
+/** The longest lease that a node takes, as a multiple of the run's. A node's end is noticed that much later. */
+const LONGEST_LEASE = 8;
+/** A lease that has lived for so many times its time to live was long enough. */
+const CALM = 60;
 
 export interface MembershipOptions {
 	readonly store: Store;
@@ -39,6 +48,10 @@ export interface MembershipOptions {
 	/** A number in [0, 1) by which agents spread their tries. */
 	readonly random: () => number;
 	readonly coordinating: Coordinating;
+	/** Its connections to the run's other agents; undefined: its rounds end when the store is away. */
+	readonly links?: RideLinks | undefined;
+	/** Receives what happens while the store is away, in words. */
+	readonly onRide?: ((words: string) => void) | undefined;
 }
 
 /**
@@ -50,11 +63,17 @@ export class Membership {
 	private readonly keys: RunKeys;
 	private session: Session | undefined;
 	private intent: Intent | null = null;
+	/** How long its next lease lives, in milliseconds. */
+	private leaseTtlMs: number;
+	private openedAt = 0;
 	/** Leases that this agent has given up. They may live on in the store and hold the record. */
 	private lostLeases: readonly Lease[] = [];
 	/** The start of the run that this process joined: the first view may show a later one. */
 	private instance: number | undefined;
 	private lastView: RoundView | undefined;
+	private readonly ride: Ride | undefined;
+	/** Watches the confirmations of the members between two sessions. */
+	private rideGuard: LeaseGuard | undefined;
 	private listener: MembershipListener | undefined;
 	private closed = false;
 
@@ -63,6 +82,21 @@ export class Membership {
 		const { coordinating } = options;
 		const onSkipped = onceEach(coordinating.onSkipped);
 		this.options = { ...options, coordinating: { ...coordinating, onSkipped } };
+		this.leaseTtlMs = options.spec.leaseTtlMs;
+		this.ride = this.openRide();
+	}
+
+	private openRide(): Ride | undefined {
+		const { links, clock, spec, identity, onRide = () => {} } = this.options;
+		const { rideOutMs = 0, leaseTtlMs } = spec;
+		if (links === undefined || rideOutMs === 0) return undefined;
+		return new Ride({
+			...{ clock, links, leaseTtlMs, rideOutMs },
+			incarnation: identity.incarnation,
+			lease: () => (this.session?.isStanding ? this.session.lease : undefined),
+			onReleased: () => this.session?.election.lookAgain(),
+			tell: onRide,
+		});
 	}
 
 	/**
@@ -111,25 +145,42 @@ export class Membership {
 		return this.session?.guard.check() ?? false;
 	}
 
+	/**
+	 * Ends the lease of an agent that is certainly dead and has left no worker: nobody waits until it expires. Resolves with
+	 * whether it held one. An unreachable store is tried until the lease has expired by itself.
+	 */
+	endLeaseOfDead(dead: NodeProcess): Promise<boolean> {
+		const { store, spec } = this.options;
+		return this.retryFor(LONGEST_LEASE * spec.leaseTtlMs, () =>
+			endLeaseOfDead(store, this.keys, dead),
+		);
+	}
+
 	/** Gives up its leases: the record and the coordinator's key vanish at once. */
 	async close(): Promise<void> {
 		this.closed = true;
+		this.ride?.close();
+		this.rideGuard?.close();
 		this.session?.close();
 		await Promise.all([this.revokeLost(), this.session?.lease.revoke()]);
 	}
 
-	private async openSession(): Promise<Session> {
-		const { store, spec } = this.options;
+	private async openSession(ttlMs = this.leaseTtlMs): Promise<Session> {
+		const { store, clock, spec, identity } = this.options;
 		this.refuseClosed();
 		let session: Session | undefined;
-		const lease = await store.openLease(spec.leaseTtlMs, {
+		const lease = await store.openLease(ttlMs, {
 			onLost: (reason) => session?.guard.lose(reason),
 			onKeepalive: () => session?.guard.check(),
 		});
+		this.openedAt = clock.now();
 		session = new Session({
 			...this.options,
 			keys: this.keys,
 			lease,
+			ride: this.ride,
+			identity:
+				ttlMs > spec.leaseTtlMs ? { ...identity, leaseTtlMs: ttlMs } : identity,
 			isForeign: ({ instance }) => instance !== this.instance,
 			listener: {
 				onView: (view) => {
@@ -139,8 +190,11 @@ export class Membership {
 				onRunGone: () => this.endWithoutRun(),
 				onError: (error) => this.report(error),
 				onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
-				onStanding: () =>
-					void this.revokeLost().catch((error) => this.report(error)),
+				onStanding: () => {
+					this.rideGuard?.close();
+					this.rideGuard = undefined;
+					this.revokeLost().catch((error) => this.report(error));
+				},
 			},
 		});
 		return session;
@@ -155,22 +209,61 @@ export class Membership {
 		this.lostLeases = [...this.lostLeases, lease];
 		this.session = undefined;
 		if (this.listener === undefined) return;
-		this.listener.onLost(reason, fenceAt);
+		if (!this.goesOn()) this.listener.onLost(reason, fenceAt);
 		this.rejoin();
+	}
+
+	/** Whether its workers run on although its lease has ended, because the members of its round confirm it. */
+	private goesOn(): boolean {
+		const { ride, listener } = this;
+		if (ride === undefined) return false;
+		if (this.rideGuard !== undefined) return this.rideGuard.check();
+		const { clock, spec } = this.options;
+		const guard = new LeaseGuard(
+			clock,
+			{ ttlMs: spec.leaseTtlMs, expiresAt: Number.NEGATIVE_INFINITY },
+			(...why) => {
+				this.rideGuard = undefined;
+				listener?.onLost(...why);
+			},
+			() => ride.reliableUntil,
+		);
+		if (!guard.isReliable) return false;
+		this.rideGuard = guard;
+		return guard.check();
 	}
 
 	/** Opens a new lease and writes the record under it: same node id, same incarnation. */
 	private rejoin(): void {
+		const lostAt = this.options.clock.now();
 		const attempt = async () => {
-			const session = await this.openSession();
+			const ttlMs = this.rideGuard
+				? this.leaseTtlMs
+				: this.ttlAfterLapse(lostAt);
+			const session = await this.openSession(ttlMs);
 			if (this.closed) return session.lease.revoke();
 			this.session = session;
+			if (ttlMs > this.leaseTtlMs) this.listener?.onLongerLease(ttlMs);
+			this.leaseTtlMs = ttlMs;
 			if (this.intent) session.takeOver(this.intent);
 			session.start();
 		};
 		const { joinTimeoutMs } = this.options.spec;
 		const tried = this.retryFor(joinTimeoutMs, attempt, { evenHopeless: true });
 		tried.catch((error) => this.report(error));
+	}
+
+	/**
+	 * A store that answers soon after a lapse was not away: the lease was too short for this machine or its store. Doubling
+	 * it ends the lapses of an overloaded machine after a few rounds, whatever slows it down. A lapse after a long calm is an
+	 * accident, as of a machine that was suspended, and all is as at the start.
+	 */
+	private ttlAfterLapse(lostAt: number): number {
+		const { clock, spec } = this.options;
+		if (lostAt - this.openedAt > CALM * this.leaseTtlMs) return spec.leaseTtlMs;
+		const isSoon = clock.now() - lostAt < this.leaseTtlMs;
+		const longest = LONGEST_LEASE * spec.leaseTtlMs;
+		return isSoon ? Math.min(2 * this.leaseTtlMs, longest) : this.leaseTtlMs;
 	}
 
 	/** A lease that cannot be revoked expires by itself, without keepalives. */

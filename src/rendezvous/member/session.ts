@@ -29,6 +29,7 @@ import { refuseForeign } from "./join-run.js";
 import { LeaderElection } from "./leader-election.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { ReconcileLoop } from "./reconcile-loop.js";
+import type { Ride } from "./ride.js";
 import { SnapshotCache } from "./snapshot-cache.js";
 
 /** How long a seat may stay unseen if its round does not begin, in milliseconds. */
@@ -56,6 +57,8 @@ interface SessionOptions {
 	readonly reservePort: ReservePort;
 	readonly random: () => number;
 	readonly coordinating: Coordinating;
+	/** Its part in riding out an outage; undefined: it has none. */
+	readonly ride: Ride | undefined;
 	/** Whether this is a later start of the run, in which this process has no part. */
 	readonly isForeign: (round: RoundRecord) => boolean;
 	readonly listener: SessionListener;
@@ -92,10 +95,17 @@ export class Session {
 		this.cache = new SnapshotCache(store, () => own.selectors);
 		const planner = () => this.election.reader;
 		this.writer = new RecordWriter({ ...options, own, planner });
-		this.guard = new LeaseGuard(options.clock, options.lease, (...why) => {
-			this.close();
-			listener.onLost(...why);
-		});
+		const { ride, lease } = options;
+		this.guard = new LeaseGuard(
+			options.clock,
+			lease,
+			(...why) => {
+				this.close();
+				listener.onLost(...why);
+			},
+			ride && (() => ride.reliableUntil),
+			() => ride?.look(),
+		);
 		this.loop = new ReconcileLoop({
 			...options,
 			onError,
@@ -114,6 +124,11 @@ export class Session {
 
 	get lease(): Lease {
 		return this.options.lease;
+	}
+
+	/** Whether its record is in the store, as far as it knows: without it, others take it for gone. */
+	get isStanding(): boolean {
+		return this.standing;
 	}
 
 	/** Starts calling `onView` with the present view and each change. */
@@ -168,6 +183,7 @@ export class Session {
 		}
 		const roundRevision = roundEntry.modRevision;
 		this.writer.see({ round, roundRevision, present: own });
+		this.options.ride?.see({ round, seat }, roundRevision);
 		const attend = () =>
 			this.election.onLeaderSeen(snapshot.entries.get(keys.coordinator), {
 				round,
@@ -228,6 +244,7 @@ export class Session {
 		if (this.standing || !this.writer.hasWritten) return;
 		this.standing = true;
 		this.mustStand = false;
+		this.guard.check();
 		this.options.listener.onStanding();
 	}
 }

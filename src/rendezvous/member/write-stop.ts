@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { EXIT_CODES } from "../../base/errors.js";
-import type { Store } from "../../store/index.js";
+import type { Snapshot, Store } from "../../store/index.js";
 import { observeRound } from "../planner/observe-round.js";
 import { EMPTY_MEMORY, type RoundPlan } from "../planner/plan.js";
 import { planWrites } from "../planner/plan-writes.js";
@@ -40,7 +40,7 @@ export async function stopRun(
 		if (view === undefined || view.round.instance !== instance) return;
 		const { outcome } = view.round;
 		if (outcome !== null) return { instance, outcome };
-		const plan = planStop(view, reason, clock.wallTime());
+		const plan = planStop(view, { ...STOPPED, reason }, clock.wallTime());
 		const { last } = planWrites(plan, keys, view);
 		// The coordinator's writes compare the same revision: one of the two comes first, and the other reads again.
 		await store.transaction(
@@ -50,22 +50,43 @@ export async function stopRun(
 	}
 }
 
+const STOPPED = { result: "stopped", exitCode: EXIT_CODES.stopped } as const;
+
+/** What an end of the run is given from outside. */
+export type GivenEnd = Pick<Outcome, "result" | "exitCode" | "reason">;
+
+/** The keys as they were if the run had this end now. An end that it has stays. */
+export function withEnd(
+	snapshot: Snapshot,
+	keys: RunKeys,
+	end: GivenEnd,
+	wallTime: number,
+): Snapshot {
+	const view = readRunView(keys, snapshot);
+	if (view === undefined || view.round.outcome !== null) return snapshot;
+	const { last } = planWrites(planStop(view, end, wallTime), keys, view);
+	const entries = new Map(snapshot.entries);
+	for (const write of last) {
+		if (!("put" in write)) continue;
+		const { put: key, value } = write;
+		const { revision } = snapshot;
+		const made = { createRevision: revision, modRevision: revision };
+		const before = entries.get(key) ?? { ...made, lease: null };
+		entries.set(key, { ...before, key, value });
+	}
+	return { ...snapshot, entries };
+}
+
 /**
- * The writes that stop a run: its outcome, and the end of its round in the history.
+ * The writes that end a run: its outcome, and the end of its round in the history.
  * @param wallTime milliseconds since 1970
  */
 export function planStop(
 	view: RunView,
-	reason: string,
+	end: GivenEnd,
 	wallTime: number,
 ): Extract<RoundPlan, { kind: "update" }> {
-	const outcome: Outcome = {
-		result: "stopped",
-		exitCode: EXIT_CODES.stopped,
-		reason,
-		root: null,
-		endedAt: wallTime,
-	};
+	const outcome: Outcome = { ...end, root: null, endedAt: wallTime };
 	const plan = {
 		kind: "update" as const,
 		round: { ...view.round, outcome },

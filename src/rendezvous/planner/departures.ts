@@ -10,14 +10,28 @@ export function whyGone(view: RunView, place: Place): string | undefined {
 		return `${nodeId} left: ${said.cause ?? "no cause given"}`;
 	}
 	if (said !== undefined) return undefined;
+	if (hasDied(view, place)) return `${nodeId} left: its launcher died`;
 	return isLost(view, place)
 		? `${nodeId} left: lease expired`
 		: `${nodeId} was restarted`;
 }
 
+/** Whether a member's guard has said that it died, and no new process of its node is there. */
+export function hasDied(view: RunView, place: Place): boolean {
+	const { nodeId, incarnation } = place;
+	return isLost(view, place) && view.died?.get(nodeId) === incarnation;
+}
+
 /** Whether a member's lease has run out without a sign of life, and no new process of its node is there. */
 export function isLost(view: RunView, place: Place): boolean {
 	return lastWordOf(view, place) === undefined && !view.nodes.has(place.nodeId);
+}
+
+/** Whether a member's machine was taken away, with a notice or without one. */
+export function isPreempted(view: RunView, place: Place): boolean {
+	const said = lastWordOf(view, place);
+	const isNoticed = said?.state === "leaving" && said.notice !== undefined;
+	return isNoticed || (isLost(view, place) && !hasDied(view, place));
 }
 
 /** The members of the last plan that are leaving, or were seen leaving before they vanished, by incarnation. */

@@ -8,7 +8,7 @@ import type {
 } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import { type Charged, outcomeOf, pay } from "./payment.js";
-import type { PlannerConfig, PlannerMemory, PlannerTime } from "./plan.js";
+import type { PlannerConfig, PlannerMemory, RunTime } from "./plan.js";
 import { reasonIn, restarting } from "./role-scope.js";
 
 /** The run's changes by failures that are not accounted for yet; undefined if there are none. */
@@ -24,7 +24,7 @@ export function chargeIncident(
 	view: RunView,
 	{ trial }: PlannerMemory,
 	config: PlannerConfig,
-	{ now, wallTime }: PlannerTime,
+	{ now, runTime }: RunTime,
 ): Incident | undefined {
 	const fresh = unaccountedFailures(view);
 	// A failure explains why others wait, even if their waiting was reported first.
@@ -37,16 +37,14 @@ export function chargeIncident(
 	const isOver = trial?.round === round.synced && now >= trial.at;
 	const root = telling.find((reported) => !isPartOf(round, reported, isOver));
 	const charged =
-		root === undefined
-			? join(view, first)
-			: begin(view, root, config, wallTime);
+		root === undefined ? join(view, first) : begin(view, root, config, runTime);
 	return {
 		...charged,
 		round: {
 			...charged.round,
 			deprecated: round.synced,
 			accounted: [...round.accounted, ...fresh.map(failureId)],
-			outcome: outcomeOf(charged.round, fresh, config, wallTime),
+			outcome: outcomeOf(charged.round, fresh, config, runTime),
 		},
 	};
 }
@@ -142,7 +140,7 @@ function begin(
 	view: RunView,
 	root: NodeFailure,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Incident {
 	const { role } = root.failure;
 	const scope = restarting(view, [role]);
@@ -162,5 +160,5 @@ function begin(
 	};
 	return root.failsRun === null
 		? { round: { ...round, unpaid: root }, budgets: new Map(), reason }
-		: { ...pay(view, round, root, config, wallTime), reason };
+		: { ...pay(view, round, root, config, runTime), reason };
 }

@@ -14,7 +14,7 @@ import {
 	withCharge,
 } from "../records/budgets.js";
 import { describeFailure } from "../records/failure.js";
-import { isRecreated, type Place } from "../records/places.js";
+import { isRecreated } from "../records/places.js";
 import type {
 	BudgetRecord,
 	NodeFailure,
@@ -24,7 +24,7 @@ import type {
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import {
-	isLost,
+	isPreempted,
 	lastWordOf,
 	neededPlaces,
 	whyFenced,
@@ -32,7 +32,10 @@ import {
 } from "./departures.js";
 import type { PlannerConfig } from "./plan.js";
 import {
+	delayAfterLoss,
+	failedAtStart,
 	fruitlessAfter,
+	fruitlessAfterLoss,
 	hopeless,
 	isRowFull,
 	progressOf,
@@ -55,6 +58,7 @@ import { reasonIn } from "./role-scope.js";
  *   is charged to the run                            | the run, and its role
  *   is charged to its node or its worker             | that, and its role
  *
+ * But what no restart can change ends the run, if all nodes of the first round fail of it before any step.
  * Then, if no budget is spent: if the same failure has come too often in a row, its node is to be replaced, or the run ends.
  *
  *   what explains it: a member              | another node's | the node of the failure | of a worker's wish
@@ -88,14 +92,14 @@ export interface Settled extends Charged {
 export function resolveCharge(
 	view: RunView,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Settled | undefined {
 	const { unpaid } = view.round;
 	if (unpaid === undefined) return undefined;
 	const why = externalCauses(view, unpaid);
 	return why.length > 0
-		? explain(view, unpaid, why, config, wallTime)
-		: charge(view, unpaid, config, wallTime);
+		? explain(view, unpaid, why, config, runTime)
+		: charge(view, unpaid, config, runTime);
 }
 
 /** What other nodes' events explain the incident, one line each. */
@@ -119,7 +123,7 @@ function explain(
 	{ failure, isWish = false }: NodeFailure,
 	why: readonly string[],
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Settled {
 	const { round } = view;
 	const { roles } = round.cause;
@@ -137,13 +141,17 @@ function explain(
 		},
 		incidents: round.incidents - 1,
 		unpaid: undefined,
+		fruitless: fruitlessAfterLoss(
+			view,
+			failure.uptimeMs >= config.settleTimeoutMs,
+		),
 	};
-	const counted = countPreemption(view, explained, config, wallTime);
+	const counted = countPreemption(view, explained, config, runTime);
 	return {
 		round: counted,
 		budgets: new Map(),
 		goesOn: counted.outcome === null,
-		delayMs: 0,
+		delayMs: delayAfterLoss(view, counted, config),
 		reason: isWish
 			? `${reason}, nothing failed`
 			: `${reason}, which explains ${describeFailure(failure)}`,
@@ -155,15 +163,14 @@ export function countPreemption(
 	view: RunView,
 	round: RoundRecord,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): RoundRecord {
 	const limit = preemptionLimit(config);
-	if (limit === undefined || !neededPlaces(view).some(isPreempted(view))) {
-		return round;
-	}
+	const gone = neededPlaces(view).filter((place) => isPreempted(view, place));
+	if (limit === undefined || gone.length === 0) return round;
 	const before = round.preempted ?? NOTHING;
-	const preempted = withCharge(before, limit, wallTime);
-	const isOver = usedOf(preempted, limit, wallTime) > limit.restarts;
+	const preempted = withCharge(before, limit, runTime);
+	const isOver = usedOf(preempted, limit, runTime) > limit.restarts;
 	const words = limitInWords(limit).replace("restarts", "preemptions");
 	const outcome = isOver
 		? spent(round, `the budget of ${words} is spent`)
@@ -171,19 +178,11 @@ export function countPreemption(
 	return { ...round, preempted, outcome };
 }
 
-function isPreempted(view: RunView) {
-	return (place: Place) => {
-		const said = lastWordOf(view, place);
-		const isNoticed = said?.state === "leaving" && said.notice !== undefined;
-		return isNoticed || isLost(view, place);
-	};
-}
-
 function charge(
 	view: RunView,
 	unpaid: NodeFailure,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Settled {
 	const progress = progressOf(view);
 	const settled: RoundRecord = {
@@ -193,10 +192,13 @@ function charge(
 		furthest: progress.furthest,
 		fruitless: fruitlessAfter(view.round, unpaid, progress, config),
 	};
-	const cost = costOf(view, settled, unpaid, config, wallTime);
+	const ends = failedAtStart(view, unpaid, progress, config);
+	const cost = ends
+		? { round: { ...settled, outcome: ends }, budgets: new Map() }
+		: costOf(view, settled, unpaid, config, runTime);
 	const isBarred = [...cost.budgets].some(
 		([nodeId, budget]) =>
-			whyBarred(nodeId, budget, config, wallTime) !== undefined,
+			whyBarred(nodeId, budget, config, runTime) !== undefined,
 	);
 	const { fruitless = 0, outcome } = cost.round;
 	return {
@@ -215,11 +217,11 @@ function costOf(
 	round: RoundRecord,
 	unpaid: NodeFailure,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Charged {
 	const { nodeId } = unpaid.failure;
-	const paid = pay(view, round, unpaid, config, wallTime);
-	const ends = outcomeOf(paid.round, [unpaid], config, wallTime);
+	const paid = pay(view, round, unpaid, config, runTime);
+	const ends = outcomeOf(paid.round, [unpaid], config, runTime);
 	const isFull = ends === null && isRowFull(round, config);
 	if (!isFull) return { ...paid, round: { ...paid.round, outcome: ends } };
 	const barred = whyReplaced(view, unpaid, round, config);
@@ -231,30 +233,30 @@ function costOf(
 	return { ...paid, budgets: new Map([[nodeId, { ...before, barred }]]) };
 }
 
-/** @param wallTime milliseconds since 1970 */
+/** @param runTime as `RunTime` has it */
 export function pay(
 	view: RunView,
 	round: RoundRecord,
 	root: NodeFailure,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Charged {
 	const { charge, failure } = root;
 	if (charge === "nothing") return { round, budgets: new Map() };
 	if (failure.isUnattributed) {
-		return { round: spendOfRun(round, config, wallTime), budgets: new Map() };
+		return { round: spendOfRun(round, config, runTime), budgets: new Map() };
 	}
 	const { nodeId, role } = failure;
 	const before = view.budgets.get(nodeId) ?? UNUSED;
-	const counted = countOnNode(nodeId, before, config, wallTime);
+	const counted = countOnNode(nodeId, before, config, runTime);
 	if (counted.barred !== undefined) {
 		return { round, budgets: new Map([[nodeId, counted]]) };
 	}
 	const isOfRun = charge === "run";
-	const paid = isOfRun ? spendOfRun(round, config, wallTime) : round;
-	const budget = isOfRun ? counted : spend(counted, root, config, wallTime);
+	const paid = isOfRun ? spendOfRun(round, config, runTime) : round;
+	const budget = isOfRun ? counted : spend(counted, root, config, runTime);
 	return {
-		round: withRole(paid, role, wallTime),
+		round: withRole(paid, role, runTime),
 		budgets: budget === before ? new Map() : new Map([[nodeId, budget]]),
 	};
 }
@@ -262,23 +264,23 @@ export function pay(
 function spendOfRun(
 	round: RoundRecord,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): RoundRecord {
 	const limit = mainLimit(config);
-	const { count, at } = withCharge(spentByRun(round), limit, wallTime);
+	const { count, at } = withCharge(spentByRun(round), limit, runTime);
 	return { ...round, charged: count, ...(at.length > 0 && { chargedAt: at }) };
 }
 
 function withRole(
 	round: RoundRecord,
 	role: string,
-	wallTime: number,
+	runTime: number,
 ): RoundRecord {
 	const limit = roleLimit(round, role);
 	if (limit === undefined) return round;
 	// A role may be called "constructor", a property of every plain object.
 	const roles = new Map(Object.entries(round.roles ?? {}));
-	roles.set(role, withCharge(roles.get(role) ?? NOTHING, limit, wallTime));
+	roles.set(role, withCharge(roles.get(role) ?? NOTHING, limit, runTime));
 	return { ...round, roles: Object.fromEntries(roles) };
 }
 
@@ -287,7 +289,7 @@ export function outcomeOf(
 	round: RoundRecord,
 	fresh: readonly NodeFailure[],
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): Outcome | null {
 	const fatal = fresh.find(({ failsRun }) => failsRun !== null);
 	if (fatal !== undefined) {
@@ -300,12 +302,12 @@ export function outcomeOf(
 	}
 	const limit = mainLimit(config);
 	const words = `the budget of ${limitInWords(limit)}`;
-	if (usedOf(spentByRun(round), limit, wallTime) > limit.restarts) {
+	if (usedOf(spentByRun(round), limit, runTime) > limit.restarts) {
 		return spent(round, `${words} is spent`);
 	}
 	for (const [role, charges] of Object.entries(round.roles ?? {})) {
 		const ofRole = roleLimit(round, role);
-		if (ofRole && usedOf(charges, ofRole, wallTime) > ofRole.restarts) {
+		if (ofRole && usedOf(charges, ofRole, runTime) > ofRole.restarts) {
 			const budget = `the budget of ${limitInWords(ofRole)} of the role ${role}`;
 			return spent(round, `${budget} is spent`);
 		}
@@ -331,12 +333,12 @@ function countOnNode(
 	nodeId: string,
 	before: BudgetRecord,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): BudgetRecord {
 	const limit = nodeLimit(config);
 	if (limit === undefined) return before;
-	const failures = withCharge(before.failures ?? NOTHING, limit, wallTime);
-	const used = usedOf(failures, limit, wallTime);
+	const failures = withCharge(before.failures ?? NOTHING, limit, runTime);
+	const used = usedOf(failures, limit, runTime);
 	const barred =
 		used > limit.restarts
 			? `${nodeId} has failed more often than its limit of ${limitInWords(limit)} allows (--max-node-restarts)`
@@ -349,11 +351,11 @@ function spend(
 	before: BudgetRecord,
 	{ charge, failure: { localRank } }: NodeFailure,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): BudgetRecord {
 	const limit = mainLimit(config);
 	if (charge === "node") {
-		const { count, at } = withCharge(spentByNode(before), limit, wallTime);
+		const { count, at } = withCharge(spentByNode(before), limit, runTime);
 		return {
 			...before,
 			charged: count,
@@ -361,7 +363,7 @@ function spend(
 		};
 	}
 	const spent = spentByWorker(before, localRank);
-	const { count, at } = withCharge(spent, limit, wallTime);
+	const { count, at } = withCharge(spent, limit, runTime);
 	return {
 		...before,
 		workers: { ...before.workers, [localRank]: count },
@@ -376,12 +378,12 @@ export function whyBarred(
 	nodeId: string,
 	budget: BudgetRecord,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): string | undefined {
 	if (budget.barred !== undefined) return budget.barred;
 	const limit = mainLimit(config);
 	const isSpent = (spent: Spending) =>
-		usedOf(spent, limit, wallTime) > limit.restarts;
+		usedOf(spent, limit, runTime) > limit.restarts;
 	const words = `has used up its budget of ${limitInWords(limit)}`;
 	const { node, workers } = spentOnNode(budget);
 	if (isSpent(node)) return `${nodeId} ${words}`;

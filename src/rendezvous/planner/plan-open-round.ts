@@ -13,13 +13,14 @@ import {
 	deadlineFor,
 	type PlannerConfig,
 	type PlannerMemory,
-	type PlannerTime,
 	type PlanResult,
+	type RunTime,
 	type SettleDeadline,
 	update,
 	wait,
 } from "./plan.js";
 import { succeeded } from "./plan-running-round.js";
+import { delayAfterLoss } from "./progress.js";
 import { widenScope } from "./role-scope.js";
 import { lift, type NonEmpty } from "./seats.js";
 
@@ -29,7 +30,7 @@ export function planOpenRound(
 	memory: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	{ now, wallTime }: PlannerTime,
+	{ now, runTime }: RunTime,
 ): PlanResult {
 	const { round } = view;
 	const candidates = findCandidates(view, config);
@@ -48,7 +49,7 @@ export function planOpenRound(
 	const silent = widenScope(view, kept, true);
 	if (silent !== undefined) return silent;
 	// A spent budget ends the run also where too few nodes are ready for another round.
-	const settled = resolveCharge(view, config, wallTime);
+	const settled = resolveCharge(view, config, runTime);
 	if (settled?.goesOn === false) {
 		return update(settled.round, kept, settled.reason, settled.budgets);
 	}
@@ -207,9 +208,12 @@ function planDelay(
 ): PlanResult | undefined {
 	const { at, longerByMs } = kept.settle;
 	const leftAt = at - longerByMs - config.settleTimeoutMs;
-	const until = leftAt + (settled?.delayMs ?? 0);
+	const { round = view.round } = settled ?? {};
+	const isLoss = round.cause.kind === "scale-down";
+	const delayMs = isLoss ? delayAfterLoss(view, round, config) : 0;
+	const until = leftAt + (settled?.delayMs ?? delayMs);
 	if (now >= until) return undefined;
-	const times = settled?.round.fruitless ?? 0;
+	const times = round.fruitless ?? 0;
 	return wait(
 		`waits before the restart: ${times} rounds in a row have ended before anything moved`,
 		kept,

@@ -3,6 +3,7 @@ import type { RoundRecord } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
 import { leaversOf } from "./departures.js";
 import { chargeIncident } from "./incident.js";
+import { lifeOf, runTimeOf } from "./life.js";
 import { observeRound } from "./observe-round.js";
 import { spent } from "./payment.js";
 import {
@@ -13,12 +14,14 @@ import {
 	type PlannerTime,
 	type PlanResult,
 	type RoundPlan,
+	type RunTime,
 	update,
 	wait,
 } from "./plan.js";
 import { planOpenRound } from "./plan-open-round.js";
 import { planRunningRound, succeeded } from "./plan-running-round.js";
 import { findRefusals } from "./replace-nodes.js";
+import { type Planner, planRiders } from "./riders.js";
 import { driversDone, widenScope } from "./role-scope.js";
 import { tellStory, withFirstSign } from "./story.js";
 
@@ -33,6 +36,7 @@ import { tellStory, withFirstSign } from "./story.js";
  *
  *   round                    | what may happen
  *   -------------------------|------------------------------------------------
+ *   may be ridden unseen     | nothing, or another agent plans (riders)
  *   has an outcome           | nothing, for ever
  *   is past its deadline     | end
  *   the drivers are done     | end
@@ -43,19 +47,25 @@ import { tellStory, withFirstSign } from "./story.js";
  *                            | for MIN and a last call, then lifts (open)
  */
 
-/** @param nextPlanId a new plan id, used if this plan lifts a round */
+/**
+ * @param nextPlanId a new plan id, used if this plan lifts a round
+ * @param planner undefined where no members can ride out an outage
+ */
 export function planRound(
 	seen: RunView,
 	before: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	time: PlannerTime,
+	{ now, wallTime }: PlannerTime,
+	planner?: Planner,
 ): PlanResult {
-	const { wallTime } = time;
 	const view = { ...seen, leavers: before.leavers };
 	const leavers = leaversOf(view);
-	const memory = observeRound(view, { ...before, leavers }, wallTime);
+	const life = lifeOf(view, before.life, now);
+	const time = { now, wallTime, runTime: runTimeOf(life, now) };
+	const memory = observeRound(view, { ...before, leavers, life }, wallTime);
 	const decided =
+		(planner && planRiders(view, memory, config, now, planner)) ??
 		planDeadline(view, memory, config, time) ??
 		decide(view, memory, config, nextPlanId, time);
 	const result = lookAtDeadline(decided, view.round, config, time);
@@ -86,7 +96,7 @@ function decide(
 	known: PlannerMemory,
 	config: PlannerConfig,
 	nextPlanId: string,
-	time: PlannerTime,
+	time: RunTime,
 ): PlanResult {
 	if (view.round.outcome !== null) {
 		return wait(
@@ -97,7 +107,7 @@ function decide(
 	const done = driversDone(view, config);
 	// The other roles' workers are stopped with the run.
 	if (done !== undefined) return update(succeeded(view, done), known);
-	const { now, wallTime } = time;
+	const { now } = time;
 	const { synced, deprecated } = view.round;
 	const trial =
 		synced > deprecated
@@ -110,7 +120,7 @@ function decide(
 		return update(round, memory, reason, budgets);
 	}
 	return (
-		planRefusals(view, memory, config, wallTime) ??
+		planRefusals(view, memory, config, time) ??
 		planSweep(view, memory) ??
 		(synced > deprecated
 			? planRunningRound(view, memory, config, time)
@@ -124,9 +134,9 @@ function planRefusals(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
-	wallTime: number,
+	time: RunTime,
 ): PlanResult | undefined {
-	const refusals = findRefusals(view, config, wallTime);
+	const refusals = findRefusals(view, config, time);
 	const [first] = refusals.seats.keys();
 	if (first === undefined) return undefined;
 	if (config.isAlone) {
@@ -176,7 +186,7 @@ function planDeadline(
 	{ round }: Pick<RunView, "round">,
 	memory: PlannerMemory,
 	config: PlannerConfig,
-	time: PlannerTime,
+	time: RunTime,
 ): PlanResult | undefined {
 	const leftMs = leftToRunMs(round, config, time);
 	if (round.outcome !== null || leftMs === undefined || leftMs > 0) {
@@ -197,7 +207,7 @@ function lookAtDeadline(
 	result: PlanResult,
 	round: Pick<RoundRecord, "instance">,
 	config: PlannerConfig,
-	time: PlannerTime,
+	time: RunTime,
 ): PlanResult {
 	const leftMs = leftToRunMs(round, config, time);
 	if (leftMs === undefined || leftMs <= 0) return result;
@@ -209,10 +219,7 @@ function lookAtDeadline(
 function leftToRunMs(
 	{ instance }: Pick<RoundRecord, "instance">,
 	{ deadlineMs }: PlannerConfig,
-	{ wallTime }: PlannerTime,
+	{ runTime }: RunTime,
 ): number | undefined {
-	// The number of a start is its time, which outlives every agent.
-	return deadlineMs === undefined
-		? undefined
-		: instance + deadlineMs - wallTime;
+	return deadlineMs === undefined ? undefined : instance + deadlineMs - runTime;
 }

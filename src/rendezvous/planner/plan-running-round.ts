@@ -14,11 +14,12 @@ import {
 	deadlineFor,
 	type PlannerConfig,
 	type PlannerMemory,
-	type PlannerTime,
 	type PlanResult,
+	type RunTime,
 	update,
 	wait,
 } from "./plan.js";
+import { fruitlessAfterLoss } from "./progress.js";
 import { reasonIn, restarting } from "./role-scope.js";
 
 /** A round is running: decides whether it ends well, must be left, or admits newcomers. */
@@ -26,7 +27,7 @@ export function planRunningRound(
 	view: RunView,
 	memory: PlannerMemory,
 	config: PlannerConfig,
-	{ now, wallTime }: PlannerTime,
+	{ now, runTime }: RunTime,
 ): PlanResult {
 	const seats = currentPlaces(view);
 	if (seats.length > 0 && seats.length === view.finished.size) {
@@ -35,17 +36,18 @@ export function planRunningRound(
 	const { reasons: departures, roles } = departed(view);
 	if (departures.length > 0) {
 		const outageOf = isOutage(view) ? view.round.synced : null;
-		const round = left(view, {
+		const hasLived = now >= (memory.trial?.at ?? Number.POSITIVE_INFINITY);
+		const cause: RoundCause = {
 			kind: "scale-down",
 			changeEvent: "SCALE_DOWN",
 			reason: reasonIn(view, roles, departures.join("; ")),
 			root: null,
 			...restarting(view, roles),
-		});
+		};
+		const fruitless = fruitlessAfterLoss(view, hasLived);
+		const round = { ...left(view, cause), fruitless };
 		return update(
-			outageOf === null
-				? countPreemption(view, round, config, wallTime)
-				: round,
+			outageOf === null ? countPreemption(view, round, config, runTime) : round,
 			{ ...memory, outageOf, lastCall: null },
 		);
 	}
@@ -135,10 +137,10 @@ function asksForRound(view: RunView, place: Place): string | undefined {
 		: undefined;
 }
 
-/** The round with the outcome `succeeded`. */
+/** The round with the outcome `succeeded`. A node finishes also where the failure of a worker was ignored. */
 export function succeeded(
 	{ round }: RunView,
-	reason = "all workers succeeded",
+	reason = "all nodes have finished",
 ): RoundRecord {
 	return {
 		...round,

@@ -1,8 +1,8 @@
+import type { ReplacedRecord } from "../records/departure-records.js";
 import type { HistoryRecord } from "../records/history-record.js";
 import type {
 	BudgetRecord,
 	NodeRecord,
-	ReplacedRecord,
 	RoundRecord,
 	Seat,
 	SeatRecord,
@@ -43,6 +43,12 @@ export type Plan =
 /** A plan that changes the round. */
 export type RoundPlan = Extract<Plan, { readonly round: RoundRecord }>;
 
+/** One start of the run, and when it began on the coordinator's steady clock. */
+export interface Life {
+	readonly instance: number;
+	readonly from: number;
+}
+
 /** A time that belongs to one round; ignored for any other. */
 interface RoundDeadline {
 	readonly round: number;
@@ -73,8 +79,12 @@ export interface PlannerMemory {
 	readonly lastCall: RoundDeadline | null;
 	/** The end of the wait for MIN. */
 	readonly join: RoundDeadline | null;
+	/** Until when members of the round may work on without the store, unknown to this planner. */
+	readonly riders: RoundDeadline | null;
 	/** For the history. */
 	readonly times: RoundTimes | null;
+	/** How long the run has lived: a successor reads it in the store. */
+	readonly life: Life | null;
 }
 
 export const EMPTY_MEMORY: PlannerMemory = {
@@ -84,7 +94,9 @@ export const EMPTY_MEMORY: PlannerMemory = {
 	leavers: new Map(),
 	lastCall: null,
 	join: null,
+	riders: null,
 	times: null,
+	life: null,
 };
 
 /** The end of the wait for the members of a round that was left. */
@@ -101,6 +113,14 @@ export interface PlannerTime {
 	readonly wallTime: number;
 }
 
+export interface RunTime extends PlannerTime {
+	/**
+	 * When the run started by the wall clock, which is the number of its start, and how long it has lived since by steady
+	 * clocks. Its deadline and the windows of budgets count by it.
+	 */
+	readonly runTime: number;
+}
+
 /** The run's settings that the planner needs. */
 export type PlannerConfig = Omit<RunSpec, "version" | "policy">;
 
@@ -112,6 +132,8 @@ export interface PlanResult {
 	readonly until: number | undefined;
 	/** The reason in words. */
 	readonly reason: string;
+	/** Another agent is to plan. */
+	readonly handsOver?: true;
 	/** Set if only these keep a round from beginning. */
 	readonly awaited?: Awaited | undefined;
 }

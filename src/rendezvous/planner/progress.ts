@@ -1,10 +1,6 @@
 import { isRestarting } from "../records/candidates.js";
-import {
-	describeFailure,
-	type FailureId,
-	type FailureRecord,
-} from "../records/failure.js";
-import { isRefused } from "../records/places.js";
+import { describeFailure, type FailureRecord } from "../records/failure.js";
+import { currentPlaces, holderOf, isRefused } from "../records/places.js";
 import type {
 	NodeFailure,
 	Outcome,
@@ -12,6 +8,7 @@ import type {
 	RoundRecord,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
+import { lastWordOf, neededPlaces } from "./departures.js";
 import type { PlannerConfig } from "./plan.js";
 
 /** How far the round came that was left last, by the roles that restart: others run on, whatever these do. */
@@ -103,12 +100,35 @@ export function fruitlessAfter(
 }
 
 /**
+ * The same where members went without a failure that counts, as on a machine too slow for its leases. One that was asked to
+ * go does not show that a restart is in vain. The steps of the round are told later.
+ */
+export function fruitlessAfterLoss(view: RunView, hasLived: boolean): number {
+	const { fruitless = 0 } = view.round;
+	if (hasLived && !progressOf(view).countsSteps) return 0;
+	const isAsked = neededPlaces(view).some(
+		(place) => lastWordOf(view, place)?.state === "leaving",
+	);
+	return isAsked ? fruitless : fruitless + 1;
+}
+
+/** How long to wait after a loss, in milliseconds. */
+export function delayAfterLoss(
+	view: RunView,
+	{ fruitless = 0, planId }: Pick<RoundRecord, "fruitless" | "planId">,
+	config: Delays,
+): number {
+	const { hasSteps } = progressOf(view);
+	return hasSteps ? 0 : restartDelayMs(fruitless, planId ?? "", config);
+}
+
+/**
  * How long to wait before the restart, in milliseconds: not at all at first, then twice as long each time, less a part that
- * spreads runs that failed together. It follows from the failure alone, so a new coordinator waits until the same time.
+ * spreads runs that failed together. It follows from the id alone, so a new coordinator waits until the same time.
  */
 export function restartDelayMs(
 	fruitless: number,
-	id: FailureId,
+	id: string,
 	{ restartDelayMs: least = 0, restartDelayMaxMs: most = 0 }: Delays,
 ): number {
 	if (fruitless < 2 || most === 0) return 0;
@@ -117,8 +137,8 @@ export function restartDelayMs(
 	return Math.round(Math.max(least, full * (0.5 + spread(id) / 2)));
 }
 
-/** A number in [0, 1) that differs from one failure to the next. */
-function spread(id: FailureId): number {
+/** A number in [0, 1) that differs from one id to the next. */
+function spread(id: string): number {
 	let hash = 0x811c9dc5;
 	for (let at = 0; at < id.length; at += 1) {
 		hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
@@ -213,6 +233,39 @@ export function isRowFull(
 	return (
 		maxIdenticalFailures > 0 && (repeated?.times ?? 0) >= maxIdenticalFailures
 	);
+}
+
+/**
+ * How the run ends because all nodes of its first round fail in the same way before any step, and no restart changes that;
+ * undefined if it goes on. What a rule decides, or what costs nothing, is expected. A node that has not tried, or that
+ * `--max-node-restarts` asks for, may have what the others lack.
+ */
+export function failedAtStart(
+	view: RunView,
+	{ charge, failure }: NodeFailure,
+	{ hasSteps }: RoundProgress,
+	{ maxIdenticalFailures = 0, maxNodeRestarts }: PlannerConfig,
+): Outcome | undefined {
+	const { round } = view;
+	const isFirst = round.synced === 1 && round.cause.roles === undefined;
+	const isExpected = charge === "nothing" || failure.rule !== undefined;
+	if (!isFirst || hasSteps || isExpected || maxIdenticalFailures === 0) {
+		return undefined;
+	}
+	const places = currentPlaces(view);
+	const isOfAll = places.every((place) => {
+		const own = holderOf(view, place)?.record.failure?.failure;
+		return own?.round === 1 && own.fingerprint === failure.fingerprint;
+	});
+	const hasOthers =
+		view.nodes.size > places.length || maxNodeRestarts !== undefined;
+	if (!isOfAll || hasOthers || !failure.isInVain) return undefined;
+	return {
+		result: "failed",
+		exitCode: 1,
+		reason: `${describeFailure(failure)}; nothing was started again: no restart can change that (--max-identical-failures 0 tries all the same)`,
+		root: round.cause.root ?? failure,
+	};
 }
 
 /** How the run ends because no restart helps. */

@@ -1,13 +1,13 @@
+import type { ReplacedRecord } from "../records/departure-records.js";
 import { currentPlaces, isRefused } from "../records/places.js";
 import {
 	type BudgetRecord,
 	RECORD_VERSION,
-	type ReplacedRecord,
 	type Seat,
 } from "../records/records.js";
 import type { NodeView, RunView } from "../records/run-view.js";
 import { whyBarred } from "./payment.js";
-import type { PlannerConfig } from "./plan.js";
+import type { PlannerConfig, RunTime } from "./plan.js";
 
 type Replacements = ReadonlyMap<string, ReplacedRecord>;
 
@@ -23,19 +23,14 @@ interface Refusals {
 export function findRefusals(
 	view: RunView,
 	config: PlannerConfig,
-	wallTime: number,
+	{ runTime, wallTime }: Pick<RunTime, "runTime" | "wallTime">,
 ): Refusals {
 	const seats = new Map<string, Seat>();
 	const replaced = new Map<string, ReplacedRecord>();
 	for (const [nodeId, node] of view.nodes) {
 		if (isRefused(view, node)) continue;
 		const known = view.replaced?.get(nodeId);
-		const spent = spentWords(
-			nodeId,
-			view.budgets.get(nodeId),
-			config,
-			wallTime,
-		);
+		const spent = spentWords(nodeId, view.budgets.get(nodeId), config, runTime);
 		// The node that asked to be replaced goes by itself.
 		if (known && node.record.state === "leaving") continue;
 		const refused = spent ?? (known && replacedWords(known));
@@ -53,9 +48,9 @@ function spentWords(
 	nodeId: string,
 	budget: BudgetRecord | undefined,
 	config: PlannerConfig,
-	wallTime: number,
+	runTime: number,
 ): string | undefined {
-	const why = budget && whyBarred(nodeId, budget, config, wallTime);
+	const why = budget && whyBarred(nodeId, budget, config, runTime);
 	return why && `${why}; a node of another --node-id may take its place`;
 }
 

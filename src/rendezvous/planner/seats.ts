@@ -45,6 +45,7 @@ export function lift(
 				planId,
 				seats: seats.size,
 				accounted: stillStated(view),
+				head: headOf(chosen),
 				world,
 				terms: termsOf(chosen),
 			},
@@ -53,6 +54,11 @@ export function lift(
 		until: undefined,
 		reason: `round ${synced}: ${idsOf(chosen).join(", ")}`,
 	};
+}
+
+function headOf([{ record }]: NonEmpty<NodeView>): RoundRecord["head"] {
+	const { nodeId, incarnation, link } = record;
+	return link && { nodeId, incarnation, link };
 }
 
 /** The first node of each role speaks for it; undefined if no role asks for anything. */

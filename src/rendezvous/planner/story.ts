@@ -7,7 +7,7 @@ import {
 	type RoundRecord,
 } from "../records/records.js";
 import type { RunView } from "../records/run-view.js";
-import { isLost, neededPlaces } from "./departures.js";
+import { hasDied, isLost, neededPlaces } from "./departures.js";
 import type { PlannerConfig, PlannerMemory, RoundPlan } from "./plan.js";
 
 /** A plan's entry for the run's history: a round begins or ends; undefined otherwise. */
@@ -147,7 +147,9 @@ function lost(
 	{ leaseTtlMs }: LeaseTime,
 	wallTime: number,
 ): readonly number[] {
-	const isAnyLost = neededPlaces(view).some((place) => isLost(view, place));
+	const isAnyLost = neededPlaces(view).some(
+		(place) => isLost(view, place) && !hasDied(view, place),
+	);
 	if (!isAnyLost) return [];
 	// In a round younger than that, the node may have been lost at any time.
 	return [Math.max(wallTime - leaseTtlMs, view.story?.liftedAt ?? 0)];

@@ -1,3 +1,4 @@
+import { formatCount } from "../../base/units.js";
 import type { RestartLimit } from "../../model/index.js";
 import {
 	type BudgetRecord,
@@ -64,25 +65,25 @@ export const NOTHING: Spending = { count: 0, at: [] };
 export const UNUSED: BudgetRecord = { version: RECORD_VERSION, charged: 0 };
 
 /**
- * What counts of a budget's charges. Times are the coordinator's, in milliseconds since 1970; one that is later than now comes
- * from a coordinator whose clock was ahead, and counts.
+ * What counts of a budget's charges. Times are the run's, as the planner's `RunTime` has them; one that is later than now
+ * comes from a coordinator that had counted further than its successor knows, and counts.
  */
 export function usedOf(
 	{ count, at }: Spending,
 	{ windowMs }: Pick<RestartLimit, "windowMs">,
-	wallTime: number,
+	runTime: number,
 ): number {
 	if (windowMs === 0) return count;
-	return at.filter((time) => time > wallTime - windowMs).length;
+	return at.filter((time) => time > runTime - windowMs).length;
 }
 
 /** The budget's charges and one more. Times are kept only where they count. */
 export function withCharge(
 	{ count, at }: Spending,
 	{ restarts, windowMs }: RestartLimit,
-	wallTime: number,
+	runTime: number,
 ): Spending {
-	const kept = windowMs === 0 ? [] : [...at, wallTime].slice(-(restarts + 1));
+	const kept = windowMs === 0 ? [] : [...at, runTime].slice(-(restarts + 1));
 	return { count: count + 1, at: kept };
 }
 
@@ -90,9 +91,9 @@ export function withCharge(
 export function comesBackAt(
 	{ at }: Spending,
 	{ windowMs }: RestartLimit,
-	wallTime: number,
+	runTime: number,
 ): number | null {
-	const counting = at.filter((time) => time > wallTime - windowMs);
+	const counting = at.filter((time) => time > runTime - windowMs);
 	return windowMs === 0 || counting.length === 0
 		? null
 		: Math.min(...counting) + windowMs;
@@ -100,7 +101,7 @@ export function comesBackAt(
 
 /** "3 restarts", "3 restarts in 6h". */
 export function limitInWords({ restarts, windowMs }: RestartLimit): string {
-	const words = `${restarts} restarts`;
+	const words = formatCount(restarts, "restart");
 	return windowMs === 0 ? words : `${words} in ${windowInWords(windowMs)}`;
 }
 

@@ -65,6 +65,8 @@ export const failure = fields({
 	said: optional(words),
 	/** Failures with the same one are the same failure: see fingerprint.ts. Undefined: its cause may be outside the program. */
 	fingerprint: optional(words),
+	/** No restart can change it: a missing module, a program that cannot be read, wrong arguments. */
+	isInVain: optional(flag),
 });
 
 /** "rank 2 on node-a: killed by SIGKILL". */

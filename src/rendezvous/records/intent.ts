@@ -1,3 +1,4 @@
+import type { LinkAddress } from "../../model/index.js";
 import type {
 	NodeFailure,
 	NodeState,
@@ -21,6 +22,9 @@ export interface AgentIdentity {
 	readonly nodeRank?: number | undefined;
 	/** The process whose place it takes. */
 	readonly succeeds?: string | undefined;
+	/** As in `NodeRecord`. */
+	readonly leaseTtlMs?: number | undefined;
+	readonly link?: LinkAddress | undefined;
 }
 
 /** What follows when an agent leaves: it is started again, or its node is replaced. */

@@ -13,6 +13,7 @@ export class RunKeys {
 	/** Written by each try at a plan of several transactions: see `Coordinator`. */
 	readonly lifting: string;
 	readonly waiting: string;
+	readonly lived: string;
 	readonly nodes: string;
 	readonly seats: string;
 	readonly finished: string;
@@ -45,6 +46,7 @@ export class RunKeys {
 		this.spec = `${prefix}spec`;
 		this.lifting = `${prefix}lifting`;
 		this.waiting = `${prefix}waiting`;
+		this.lived = `${prefix}lived`;
 		this.nodes = `${prefix}nodes/`;
 		this.seats = `${prefix}seats/`;
 		this.finished = `${prefix}finished/`;
@@ -63,8 +65,9 @@ export class RunKeys {
 
 	/** Selects all about the present state of the run: everything except its history, which may be long. */
 	get present(): readonly string[] {
-		const { round, coordinator, waiting, spec } = this;
-		return [round, coordinator, waiting, spec, this.nodes, ...this.ofOneStart];
+		const { round, coordinator, waiting, lived, spec, nodes } = this;
+		const ofRun = [round, coordinator, waiting, lived, spec];
+		return [...ofRun, nodes, ...this.ofOneStart];
 	}
 
 	/** What belongs to one start of the run, and is deleted before the next. */

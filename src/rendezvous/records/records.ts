@@ -17,6 +17,8 @@ import {
 	duration,
 	exitCode,
 	instance,
+	LINK_ADDRESS,
+	LINKED_AGENT,
 	name,
 	port,
 	positive,
@@ -208,6 +210,8 @@ export const ROUND = fields(
 		fruitless: optional(count),
 		/** The newest incidents that were the same, without progress between them. */
 		repeated: optional(repeatedFailure),
+		/** The first member of the plan, which all agents of the run call; absent: nobody is called. */
+		head: optional(LINKED_AGENT),
 		world: nullable(world),
 		outcome: nullable(outcome),
 	},
@@ -286,6 +290,10 @@ export const NODE = fields({
 	role: name,
 	/** Absent: the usual. */
 	terms: optional(roleTerms),
+	/** How long its lease lives, if that is longer than the run's: who wants its name waits so long. */
+	leaseTtlMs: optional(duration),
+	/** Where other agents can call it; absent: nowhere. */
+	link: optional(LINK_ADDRESS),
 });
 
 /** `coordinator`: the agent that plans at this moment. The key's create revision is the fencing token. */
@@ -354,50 +362,4 @@ export const BUDGET = fields({
 	failures: optional(spending),
 	/** Why it may not take part any more although no budget above is spent, in words. */
 	barred: optional(words),
-});
-
-/** `replaced/<nodeId>`: this node is to be replaced. It is refused under its name until it is readmitted. */
-export type ReplacedRecord = Infer<typeof REPLACED>;
-
-export const REPLACED = fields({
-	version,
-	nodeId: name,
-	/** Of the process that had to go. */
-	incarnation: token,
-	hostId: token,
-	address: token,
-	role: token,
-	/** Why, in words. */
-	reason: words,
-	/** When, in milliseconds since 1970. */
-	at: time,
-	/** The node that has taken its place; since then its budget is as new. */
-	replacement: optional(name),
-	/** The coordinator that takes care of it, alone: it runs the user's command. */
-	caredForBy: optional(name),
-	/** How the user's command ended, in words; absent if there is none, or it has not ended. */
-	commandEnd: optional(words),
-});
-
-/**
- * `recreated/<nodeId>`: this member ended to be started again, and its successor takes its place. `left/<nodeId>`: it left in
- * order, and nobody waits for it.
- */
-export const RECREATED = fields({
-	version,
-	/** Of the process that has ended. */
-	incarnation: token,
-});
-
-/** `drains/<nodeId>`: a user asks this process of a node to leave. It ends when the key is deleted. */
-export type DrainRecord = Infer<typeof DRAIN>;
-
-export const DRAIN = fields({
-	version,
-	/** Names the process that is meant: a later one of the node is not. */
-	incarnation: token,
-	/** By whom, in words. */
-	reason: words,
-	/** When the node must be gone, in milliseconds since 1970; absent: as soon as its workers may be ended. */
-	deadline: optional(time),
 });

@@ -47,6 +47,8 @@ export const SPEC = fields(
 		settleTimeoutMs: duration,
 		/** A node counts as lost this long after its last keepalive. */
 		leaseTtlMs: duration,
+		/** How long a round goes on without the store while its members confirm it to one another; absent: not at all. */
+		rideOutMs: optional(duration),
 		/** How long the run may take from its start, waiting included; absent: as long as it wants. */
 		deadlineMs: optional(duration),
 	},

@@ -1,8 +1,15 @@
 import { NAME, NAME_WORDS } from "../../base/name.js";
+import type { Infer } from "../../base/shape.js";
 import type { Entry, Snapshot } from "../../store/index.js";
+import {
+	RECREATED,
+	REPLACED,
+	type ReplacedRecord,
+} from "./departure-records.js";
 import { HISTORY, type HistoryRecord } from "./history-record.js";
 import type { Departure } from "./intent.js";
 import type { RunKeys } from "./keys.js";
+import { LIVED, type LivedRecord } from "./lived-record.js";
 import {
 	decodeLeased,
 	decodeRecord,
@@ -16,9 +23,6 @@ import {
 	FINISHED,
 	NODE,
 	type NodeRecord,
-	RECREATED,
-	REPLACED,
-	type ReplacedRecord,
 	ROUND,
 	type RoundRecord,
 	SEAT,
@@ -50,14 +54,18 @@ export interface RunView {
 	readonly replaced?: ReadonlyMap<string, ReplacedRecord>;
 	/** The processes that ended to be started again, by node id. */
 	readonly recreated?: ReadonlyMap<string, string>;
-	/** The processes that left in order, by node id. */
+	/** The processes that left in order or, as their guards have said, died; by node id. */
 	readonly left?: ReadonlyMap<string, string>;
+	/** Those of them that died. */
+	readonly died?: ReadonlyMap<string, string>;
 	/** The history line of the newest synced round, if it was read and exists. */
 	readonly story: HistoryRecord | undefined;
 	/** Members that were seen leaving, by incarnation, with their last record, if remembered. */
 	readonly leavers?: ReadonlyMap<string, NodeRecord>;
 	/** What users were told that the run waits for. */
 	readonly waiting: WaitingRecord | undefined;
+	/** Absent where nothing depends on how long the run has lived. */
+	readonly lived?: LivedRecord | undefined;
 }
 
 const nodeOf = remembered(
@@ -122,8 +130,10 @@ export function readRunView(
 		replaced: mapBelow(snapshot, keys.replaced, replacedOf),
 		recreated: processesBelow(snapshot, keys.recreated),
 		left: processesBelow(snapshot, keys.left),
+		died: processesBelow(snapshot, keys.left, ({ died }) => died === true),
 		story: informationAt(HISTORY, snapshot, keys.historyOf(round.synced), warn),
 		waiting: informationAt(WAITING, snapshot, keys.waiting, warn),
+		lived: informationAt(LIVED, snapshot, keys.lived, warn),
 	};
 }
 
@@ -131,11 +141,12 @@ export function readRunView(
 function processesBelow(
 	snapshot: Snapshot,
 	prefix: string,
+	isMeant: (record: Infer<typeof RECREATED>) => boolean = () => true,
 ): ReadonlyMap<string, string> {
 	return new Map(
-		[...mapBelow(snapshot, prefix, recreatedOf)].map(
-			([nodeId, { incarnation }]) => [nodeId, incarnation],
-		),
+		[...mapBelow(snapshot, prefix, recreatedOf)]
+			.filter(([, record]) => isMeant(record))
+			.map(([nodeId, { incarnation }]) => [nodeId, incarnation]),
 	);
 }
 

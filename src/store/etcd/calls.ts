@@ -1,6 +1,7 @@
 import { backOffMs, HopelessStoreError } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
+import type { RenewedCredentials } from "./credentials.js";
 import {
 	CODE,
 	type Failure,
@@ -8,7 +9,7 @@ import {
 	type Status,
 	StatusError,
 } from "./errors.js";
-import type { Credentials, EtcdClient } from "./etcd-client.js";
+import type { EtcdClient } from "./etcd-client.js";
 
 /** Without a token: etcd requires none. */
 interface Known {
@@ -17,21 +18,23 @@ interface Known {
 
 /** The token that goes with each call. All members accept it, until etcd forgets it. */
 export class Login {
+	/** Whether etcd can be asked for another token. */
+	readonly isRenewable: boolean;
 	private present: Known | undefined;
 	private asking: Promise<Known> | undefined;
 
-	constructor(private readonly credentials: Credentials | undefined) {
-		if (credentials === undefined) this.present = { token: undefined };
+	/** @param onUnasked called when etcd lets everyone in */
+	constructor(
+		private readonly credentials: Partial<Pick<RenewedCredentials, "login">>,
+		private readonly onUnasked = () => {},
+	) {
+		this.isRenewable = credentials.login !== undefined;
+		if (!this.isRenewable) this.present = { token: undefined };
 	}
 
 	/** Undefined if etcd must be asked first. */
 	get known(): Known | undefined {
 		return this.present;
-	}
-
-	/** Whether etcd can be asked for another token. */
-	get isRenewable(): boolean {
-		return this.credentials !== undefined;
 	}
 
 	/** @throws StatusError */
@@ -51,12 +54,14 @@ export class Login {
 	}
 
 	private async ask(client: EtcdClient): Promise<Known> {
-		if (this.credentials === undefined) return { token: undefined };
+		const { login } = this.credentials;
+		if (login === undefined) return { token: undefined };
 		try {
-			return await client.authenticate(this.credentials);
+			return await client.authenticate(login);
 		} catch (error) {
-			if (isWithoutAuthentication(error)) return { token: undefined };
-			throw error;
+			if (!isWithoutAuthentication(error)) throw error;
+			this.onUnasked();
+			return { token: undefined };
 		} finally {
 			this.asking = undefined;
 		}

@@ -71,6 +71,10 @@ const TLS_PROBLEMS: readonly (readonly [text: RegExp, words: string])[] = [
 		"it asks for a client certificate that it trusts: name one with cert=FILE and key=FILE",
 	],
 	[
+		/alert certificate (revoked|expired)|alert number 4[45]\b/i,
+		"the client certificate of cert=FILE has expired or was revoked: renew cert=FILE and key=FILE, which are read again at each connection",
+	],
+	[
 		/alert unknown ca|alert number 48\b/i,
 		"it does not trust the authority that signed the client certificate of cert=FILE",
 	],
@@ -119,7 +123,7 @@ function connectingWords(text: string): string {
 	if (
 		/Failed to connect|ECONNRESET|before secure TLS|Socket closed/.test(text)
 	) {
-		return "it closed the connection at once: is it etcd, with TLS (https://) where this endpoint says so and without it where not?";
+		return "it closed the connection at once: is it etcd, with TLS (https://) where this endpoint says so and without it where not, and has it not revoked the certificate of cert=FILE?";
 	}
 	if (text.startsWith("Protocol error")) {
 		return "what answers there does not speak gRPC: is this etcd's port for clients?";
@@ -135,7 +139,7 @@ function ofAuthentication(code: number, details: string): Failure | undefined {
 	if (details.includes("authentication failed")) {
 		return hopeless(
 			"refused",
-			"wrong user name or password: see username and password_file",
+			"wrong user name or password: see username and password_file, which is read again at each login",
 		);
 	}
 	if (details.includes("user name is empty")) {

@@ -15,6 +15,7 @@ import type {
 } from "../store.js";
 import { Calls, Connections, LeaseEnded, Login } from "./calls.js";
 import { decodeTransaction, encodeTransaction, readSnapshot } from "./codec.js";
+import { type CredentialFiles, RenewedCredentials } from "./credentials.js";
 import type { Status } from "./errors.js";
 import type {
 	Credentials,
@@ -37,6 +38,10 @@ export interface EtcdStoreOptions {
 	readonly leaseTtlMs?: number | undefined;
 	readonly login?: Credentials | undefined;
 	readonly tls?: Tls | undefined;
+	/** Where those are renewed while the run goes on. */
+	readonly files?: CredentialFiles | undefined;
+	/** Called when etcd does not ask for the login that it is given. Default: nothing. */
+	readonly onUnasked?: (() => void) | undefined;
 }
 
 /** The store's traffic so far. */
@@ -76,14 +81,15 @@ export class EtcdStore implements Store {
 		private readonly options: EtcdStoreOptions,
 		connect: Connect,
 	) {
-		const { clock, tls, leaseTtlMs } = options;
+		const { clock, leaseTtlMs } = options;
+		const credentials = new RenewedCredentials(options);
 		const time = callTime(leaseTtlMs);
 		this.connections = new Connections({
 			...options,
 			connect: (endpoint) =>
 				connect({
 					endpoint,
-					tls,
+					tls: credentials.tls,
 					clock,
 					callTime: time,
 					onSent: () => {
@@ -92,7 +98,7 @@ export class EtcdStore implements Store {
 				}),
 		});
 		const { connections } = this;
-		const login = new Login(options.login);
+		const login = new Login(credentials, options.onUnasked);
 		this.calls = new Calls({ clock, connections, login });
 		const onStreamEnd = (client: EtcdClient, status: Status) => {
 			this.calls.judge(client, status, Number.POSITIVE_INFINITY);

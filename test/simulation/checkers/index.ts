@@ -2,6 +2,7 @@ import type { Checker } from "../history.js";
 import type { PolicyFamily } from "../sim-policies.js";
 import { acknowledgements } from "./acknowledgements.js";
 import { alternation } from "./alternation.js";
+import { atOnce } from "./at-once.js";
 import { barrier } from "./barrier.js";
 import { budget } from "./budget.js";
 import { claims } from "./claims.js";
@@ -9,6 +10,7 @@ import { convergence } from "./convergence.js";
 import { fencing } from "./fencing.js";
 import { fewRequests } from "./few-requests.js";
 import { fewRounds } from "./few-rounds.js";
+import { ignored } from "./ignored.js";
 import { lastCall } from "./last-call.js";
 import { leaving } from "./leaving.js";
 import { members } from "./members.js";
@@ -17,6 +19,7 @@ import { nodeIdentity } from "./node-identity.js";
 import { oneCoordinator } from "./one-coordinator.js";
 import { oneRankZero } from "./one-rank-zero.js";
 import { oneRoundAProcess } from "./one-round-a-process.js";
+import { oneWorld } from "./one-world.js";
 import { orphans } from "./orphans.js";
 import { outcomes } from "./outcomes.js";
 import { patience } from "./patience.js";
@@ -43,6 +46,7 @@ const ALWAYS: readonly Checker[] = [
 	leaving,
 	fencing,
 	oneRankZero,
+	oneWorld,
 	budget,
 	nodeBudgets,
 	fewRounds,
@@ -58,6 +62,7 @@ const ALWAYS: readonly Checker[] = [
 	claims,
 	settle,
 	nodeIdentity,
+	atOnce,
 	patience,
 	remnants,
 	wiped,
@@ -67,6 +72,7 @@ const ALWAYS: readonly Checker[] = [
 	settlement,
 	convergence,
 	recovery,
+	ignored,
 ];
 
 /** What the policies of a family promise beside that. */

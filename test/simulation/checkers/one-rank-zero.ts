@@ -3,6 +3,7 @@ import {
 	type History,
 	isSpent,
 	isWithin,
+	type ProcessHistory,
 	type Stint,
 	type WorkerHistory,
 } from "../history.js";
@@ -20,7 +21,7 @@ const GUARD_MS = 100;
 export const oneRankZero: Checker = {
 	name: "one-rank-zero",
 	*check(history) {
-		const { workers, spec, endedAt: end } = history;
+		const { workers, endedAt: end } = history;
 		const zeros = stintsOf(workers)
 			.filter(({ rank }) => rank === 0)
 			.sort((left, right) => left.from - right.from);
@@ -29,10 +30,7 @@ export const oneRankZero: Checker = {
 			for (const older of zeros.slice(0, index)) {
 				if ((older.pausedAt ?? older.worker.leaderEndedAt ?? end) <= at)
 					continue;
-				if (isExcused(older.worker, at, spec.leaseTtlMs)) continue;
-				if (isLeaving(older.worker, at, history)) continue;
-				if (isRefused(older.worker, at, history)) continue;
-				if (isGivenUp(older, at, history)) continue;
+				if (mayOverlap(older, at, history)) continue;
 				yield {
 					at,
 					what: `rank 0 was given to worker ${newer.worker.pid} of ${newer.worker.process.incarnation} while worker ${older.worker.pid} of ${older.worker.process.incarnation} was rank 0`,
@@ -41,6 +39,20 @@ export const oneRankZero: Checker = {
 		}
 	},
 };
+
+/** Whether a worker may work at this moment though others have begun a later round. */
+export function mayOverlap(
+	older: Stint,
+	at: number,
+	history: History,
+): boolean {
+	return (
+		isExcused(older.worker, at, history.spec.leaseTtlMs) ||
+		isLeaving(older.worker, at, history) ||
+		isRefused(older.worker, at, history) ||
+		isGivenUp(older, at, history)
+	);
+}
 
 function isExcused(older: WorkerHistory, at: number, ttlMs: number): boolean {
 	const { process, stuckAt } = older;
@@ -92,7 +104,17 @@ function isGivenUp(
 	);
 	return (
 		left !== undefined &&
+		holdsRecord(process, at) &&
 		at - left.at >= spec.settleTimeoutMs &&
 		isWithin(process.disturbed, left.at - spec.leaseTtlMs, at)
 	);
+}
+
+function holdsRecord(
+	{ recordMade, recordGone }: ProcessHistory,
+	at: number,
+): boolean {
+	const made = recordMade.findLast((time) => time <= at) ?? -1;
+	const gone = recordGone.findLast((time) => time <= at) ?? -1;
+	return made > gone;
 }

@@ -33,7 +33,8 @@ function recoveryBoundMs({
 }: History): number {
 	const { leaseTtlMs, settleTimeoutMs, lastCallTimeoutMs, joinTimeoutMs } =
 		spec;
-	const detectMs = 2 * leaseTtlMs + LOOK_EVERY_MS;
+	const { rideOutMs = 0 } = spec;
+	const detectMs = 2 * leaseTtlMs + rideOutMs + LOOK_EVERY_MS;
 	const leaveMs = shutdownTimeoutMs + UNKILLABLE_AFTER_MS + settleTimeoutMs;
 	const growMs = lastCallTimeoutMs + leaveMs;
 	const pauseMs = pauseTimeoutMs + leaveMs;

@@ -33,8 +33,7 @@ export const settle: Checker = {
 				if (lift.at >= left.at + spec.settleTimeoutMs + waitsMs) continue;
 				const isMember =
 					node?.incarnation === seat.incarnation && node.state !== "leaving";
-				const heldSince =
-					processOf(history, seat.incarnation)?.recordMade.at(-1) ?? lift.at;
+				const heldSince = staysSince(history, seat.incarnation, lift.at);
 				const isSeen = seenBy(history, lift.by, heldSince) <= lift.at;
 				if (!isMember || !isSeen || isSpent(lift, nodeId, spec)) continue;
 				const stays = spec.finishedStay && lift.finished.has(nodeId);
@@ -47,6 +46,16 @@ export const settle: Checker = {
 		}
 	},
 };
+
+/** Since when its record stands, and does not say that it leaves: a notice may have been withdrawn. */
+function staysSince(history: History, incarnation: string, until: number) {
+	const own = history.records.filter(
+		({ at, record }) => at <= until && record?.incarnation === incarnation,
+	);
+	const left = own.findLastIndex(({ record }) => record?.state === "leaving");
+	const made = processOf(history, incarnation)?.recordMade.at(-1) ?? until;
+	return Math.max(made, left < 0 ? made : (own[left + 1]?.at ?? until));
+}
 
 /** By when what is in the store since then is in a coordinator's plans: a disturbance may hold up one that it has sent. */
 function seenBy(history: History, coordinator: string, since: number): number {

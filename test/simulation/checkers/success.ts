@@ -1,7 +1,10 @@
 import { type Checker, lifts } from "../history.js";
 import { stintsOf } from "../worker-history.js";
 
-/** A run succeeds only when every member of its last round has done its part. */
+/**
+ * A run succeeds only when every member of its last round has done its part: all of its workers have succeeded or,
+ * where the policy ignores failures, one has, and the others have ended.
+ */
 export const success: Checker = {
 	name: "success",
 	*check(history) {
@@ -13,15 +16,20 @@ export const success: Checker = {
 				(commit) => commit.round.instance === round.instance,
 			);
 			for (const [nodeId, seat] of lift?.seats ?? []) {
+				const ended = stints.filter(
+					({ worker, ...stint }) =>
+						worker.process.incarnation === seat.incarnation &&
+						stint.instance === round.instance &&
+						stint.round === round.synced &&
+						(worker.endedAt ?? at) <= at,
+				);
+				const hasOne = ended.some(({ worker }) => worker.succeeded);
+				const mayFail = history.policy === "ignore" && hasOne;
 				for (let rank = 0; rank < seat.localWorldSize; rank++) {
-					const done = stints.some(
-						({ worker, ...stint }) =>
-							worker.process.incarnation === seat.incarnation &&
-							stint.instance === round.instance &&
-							stint.round === round.synced &&
+					const done = ended.some(
+						({ worker }) =>
 							worker.localRank === rank &&
-							worker.succeeded &&
-							(worker.endedAt ?? at) <= at,
+							(worker.succeeded || (mayFail && worker.failed)),
 					);
 					if (!done) {
 						yield {

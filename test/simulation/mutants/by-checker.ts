@@ -14,11 +14,12 @@ export async function tryByChecker(
 ): Promise<Verdict> {
 	const player = join(directory, `${mutant.name.replaceAll(" ", "-")}.js`);
 	await bundle("test/simulation/play.ts", mutant, player);
-	const { checker, seed = 1 } = mutant.caughtBy;
+	const { checker, seed = 1, links } = mutant.caughtBy;
 	const { code, output } = await runNode(
 		[
 			...[player, "--first", String(seed)],
 			...["--seeds", SEEDS, "--checker", checker],
+			...(links ? ["--links"] : []),
 		],
 		PROJECT,
 	);

@@ -16,6 +16,8 @@ interface ByChecker {
 	readonly checker: string;
 	/** The seed that caught it when that was last learnt; it may catch it no more. */
 	readonly seed: number | undefined;
+	/** Whether seeds are played with links. */
+	readonly links: boolean;
 }
 
 interface ByTest {
@@ -50,7 +52,8 @@ export interface Verdict {
  * the guard and what stands there instead. Space does not matter.
  */
 const LIST = new URL("mutants.txt", import.meta.url);
-const HEAD = /^(.+): (?:(\S+\.ts), "(.+)"|([\w-]+)(?:, seed (\d+))?)$/;
+const HEAD =
+	/^(.+): (?:(\S+\.ts), "(.+)"|([\w-]+)( with links)?(?:, seed (\d+))?)$/;
 
 export const MUTANTS: readonly Mutant[] = parse(readFileSync(LIST, "utf8"));
 
@@ -63,12 +66,15 @@ function parse(list: string): readonly Mutant[] {
 			file = head.slice(2);
 			continue;
 		}
-		const [, name, test, named = "", checker = "", seed] =
+		const [, name, test, named = "", checker = "", links, seed] =
 			HEAD.exec(head) ?? [];
 		if (name === undefined) throw new Error(`who notices? ${head}`);
 		const caughtBy =
 			test === undefined
-				? { checker, seed: seed === undefined ? undefined : Number(seed) }
+				? {
+						...{ checker, links: links !== undefined },
+						seed: seed === undefined ? undefined : Number(seed),
+					}
 				: { test, named };
 		const after = (mark: string) =>
 			lines
@@ -87,11 +93,11 @@ function parse(list: string): readonly Mutant[] {
 export function writeSeeds(seeds: ReadonlyMap<string, number>): void {
 	const lines = readFileSync(LIST, "utf8").split("\n");
 	const learnt = lines.map((line) => {
-		const [, name = "", , , checker] = HEAD.exec(line) ?? [];
+		const [, name = "", , , checker, links = ""] = HEAD.exec(line) ?? [];
 		const seed = seeds.get(name);
 		return checker === undefined || seed === undefined
 			? line
-			: `${name}: ${checker}, seed ${seed}`;
+			: `${name}: ${checker}${links}, seed ${seed}`;
 	});
 	writeFileSync(LIST, learnt.join("\n"));
 }

@@ -130,11 +130,19 @@ describe("the line of the steps", () => {
 
 	it.each<[string | undefined, Parameters<typeof stepLine>[0], boolean]>([
 		[undefined, [], true],
-		["step 7 (2.5/s), 3 s ago", [worker(8, 3.7), worker(7, 4.2)], false],
-		["step 7 (2.5/s), 3 min 20 s ago", [worker(7, 200)], false],
-		["step 7, 0 s ago", [{ ...worker(7, -1), rate: null }], false],
 		[
-			"step 7 (2.5/s), 0 s ago; each step waits for rank 2 on b: 31 ms, 12.4 s in all",
+			"optimizer step 7 (2.5/s), 4 s ago",
+			[worker(8, 3.7), worker(7, 4.2)],
+			false,
+		],
+		["optimizer step 7 (2.5/s), 3 min 20 s ago", [worker(7, 200)], false],
+		[
+			"step 7, 0 s ago",
+			[{ ...worker(7, -1), rate: null, source: "report" }],
+			false,
+		],
+		[
+			"optimizer step 7 (2.5/s), 0 s ago; each step waits for rank 2 on b: 31 ms, 12.4 s in all",
 			[worker(7, 0)],
 			true,
 		],
@@ -152,7 +160,9 @@ describe("the line of the steps", () => {
 		expect(shown).toEqual([]);
 		view.follow(running);
 		view.followSteps([worker(7, 0)], undefined);
-		expect(shown.at(-1)?.[1]).toMatch(/^ {2}step 7 \(2\.5\/s\), .* ago$/);
+		expect(shown.at(-1)?.[1]).toMatch(
+			/^ {2}optimizer step 7 \(2\.5\/s\), .* ago$/,
+		);
 		view.follow(joining);
 		expect(shown.at(-1)?.[1]).toMatch(/last incident/);
 	});

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runListener } from "../../../src/agent/joining/run-listener.js";
+import {
+	REPLACED,
+	type ReplacedRecord,
+} from "../../../src/rendezvous/records/departure-records.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	encodeRecord,
 	recordAt,
 } from "../../../src/rendezvous/records/record-codec.js";
-import {
-	REPLACED,
-	type ReplacedRecord,
-} from "../../../src/rendezvous/records/records.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
 import {
 	endProcess,

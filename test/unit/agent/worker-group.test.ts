@@ -20,19 +20,30 @@ let done: string[];
 let inputs: AgentInput[];
 let logged: string[];
 let spawned: number[];
+/** The pids that were logged as started. */
+let told: number[][];
+/** How many workers were kept, and how many had ended. */
+let counts: readonly number[];
 /** The newest process in each place. */
 let listeners: Map<number, WorkerListener>;
 /** What a worker's preparation or spawn fails with, by local rank. */
 let unprepared: Map<number, unknown>;
 let unspawned: Map<number, SpawnProblem>;
 let hasLease: boolean;
+/** How long a spawn blocks the agent, in milliseconds. */
+let spawnMs: number;
 let group: WorkerGroup;
 
-const start = async (workers: number, round = 1, kept = [] as number[]) => {
+const start = async (
+	workers: number,
+	round = 1,
+	kept = [] as number[],
+	ended = [] as number[],
+) => {
 	const seat = seatRecord("a", { localWorldSize: workers });
 	const changes = kept.map((rank) => [rank, "SCALE_DOWN"] as const);
 	const record = roundRecord({ synced: round, world: WORLD });
-	group.start(record, seat, new Map(changes));
+	group.start(record, seat, new Map(changes), ended);
 	await clock.advance(0);
 };
 
@@ -47,10 +58,12 @@ beforeEach(() => {
 	inputs = [];
 	logged = [];
 	spawned = [];
+	told = [];
 	listeners = new Map();
 	unprepared = new Map();
 	unspawned = new Map();
 	hasLease = true;
+	spawnMs = 0;
 	const log = (message: string) => logged.push(message);
 	group = new WorkerGroup({
 		runId: "r",
@@ -87,6 +100,7 @@ beforeEach(() => {
 		spawner: {
 			spawn: ({ localRank }, listener) => {
 				listeners.set(localRank, listener);
+				clock.pass(spawnMs);
 				const signal = NOTHING_DONE;
 				const problem = unspawned.get(localRank);
 				if (problem === undefined) {
@@ -102,7 +116,10 @@ beforeEach(() => {
 		},
 		readOomKills: () => undefined,
 		onSpawning: NOTHING_DONE,
-		onStarted: NOTHING_DONE,
+		onStarted: (_, workers, ...others) => {
+			told.push(workers.map(({ pid }) => pid ?? 0));
+			counts = others;
+		},
 		log: { info: log, warn: log },
 		dispatch: (input) => {
 			done.push(input.kind);
@@ -132,6 +149,12 @@ describe("the workers of one node", () => {
 		await start(3, 2, [0, 2]);
 		expect(done.slice(0, 4)).toEqual(["WORK 0", "WORK 2", "ring 0", "ring 2"]);
 		expect(spawned).toEqual([0, 1, 2, 1]);
+	});
+
+	it("that have ended stay so where others run on, and count as neither kept nor started", async () => {
+		await start(3, 2, [0], [2]);
+		expect(spawned).toEqual([0, 1, 2, 1]);
+		expect(counts).toEqual([1, 1]);
 	});
 
 	it.each([
@@ -195,6 +218,37 @@ describe("a worker's notices", () => {
 		notice(GOING);
 		notice({ ...GOING, deadline: 0 });
 		expect(reply("ACK", 2)).toEqual(ready);
+	});
+});
+
+describe("the start of a round's workers on a node where a spawn takes long", () => {
+	beforeEach(() => {
+		spawnMs = 1_000;
+	});
+
+	it("B3 lets all else have its turn in between, so that the lease does not lapse", async () => {
+		const started = start(6);
+		expect(spawned).toEqual([0]);
+		await started;
+		await clock.advance(60_000);
+		expect(spawned).toEqual([0, 1, 2, 3, 4, 5]);
+		expect(told).toEqual([[100, 101, 102, 103, 104, 105]]);
+		expect(logged).toEqual([]);
+		expect(kinds()).toEqual(spawned.map((rank) => `worker-started ${rank}`));
+	});
+
+	it("B3 starts no more of them when the lease was lost meanwhile", async () => {
+		const started = start(6);
+		hasLease = false;
+		await started;
+		expect(spawned).toEqual([0]);
+		group.terminate([0, 1, 2, 3, 4, 5]);
+		expect(told).toEqual([[100, 0, 0, 0, 0, 0]]);
+		await clock.advance(60_000);
+		expect(spawned).toEqual([0]);
+		expect(
+			kinds().filter((kind) => kind.startsWith("worker-gone")),
+		).toHaveLength(5);
 	});
 });
 

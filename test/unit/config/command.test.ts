@@ -212,6 +212,11 @@ describe("a policy module", () => {
 			/^throwing.mjs: cannot be loaded: no$/,
 		],
 		[
+			"uncompiled.mjs",
+			"throw new Error('Transform failed with 1 error:\\nx.ts:1:9: ERROR: Unexpected end');",
+			/^uncompiled.mjs: cannot be loaded: .*: x.ts:1:9: ERROR: Unexpected end$/,
+		],
+		[
 			"importing.mjs",
 			'import "nosuch-package";',
 			/^importing.mjs: cannot be loaded: .*nosuch-package/,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WorkerCount } from "../../../src/config/parse/nodes.js";
 import {
-	chooseLocalAddress,
 	deriveNodeId,
 	deriveRunId,
 } from "../../../src/config/resolve-identity.js";
@@ -53,18 +52,6 @@ test.each([
 	["", "run"],
 ])("node id of host %j", (hostName, nodeId) => {
 	expect(deriveNodeId(hostName)).toBe(nodeId);
-});
-
-test.each<[string, boolean, string | undefined, string[], string]>([
-	["a store of this machine alone", true, undefined, ["10.0.0.1"], "127.0.0.1"],
-	["the way to the store", false, "10.1.0.1", ["10.0.0.1"], "10.1.0.1"],
-	// As Debian's /etc/hosts has it for a machine's own name.
-	["a name that leads to itself", false, "127.0.1.1", ["10.0.0.1"], "10.0.0.1"],
-	["an address of nobody's", false, "169.254.3.4", ["10.0.0.1"], "10.0.0.1"],
-	["no way", false, undefined, ["10.0.0.1", "10.0.0.2"], "10.0.0.1"],
-	["no way and no address", false, undefined, [], "127.0.0.1"],
-])("local address by %s", (_, isLocal, toStore, external, address) => {
-	expect(chooseLocalAddress(isLocal, { toStore, external })).toBe(address);
 });
 
 describe("the number of workers", () => {

@@ -19,6 +19,7 @@ import {
 	parseWorkerCount,
 } from "../../../src/config/parse/nodes.js";
 import {
+	parseDeadline,
 	parseNotices,
 	parseSomeTime,
 } from "../../../src/config/parse/notices.js";
@@ -59,6 +60,21 @@ function table(
 }
 
 const WHOLE = "is not valid; use a whole number of at least 0";
+const NOON = Date.parse("2026-11-26T12:00:00Z");
+table(
+	"a deadline",
+	parseDeadline(NOON),
+	[
+		["4s", NOON + 4_000],
+		["0", NOON],
+		["2026-11-26T12:00:04.000Z", NOON + 4_000],
+	],
+	[
+		["2026-11-26T11:59:59Z", "is over"],
+		["tomorrow", "neither a duration"],
+	],
+);
+
 table(
 	"a count",
 	parseCount,

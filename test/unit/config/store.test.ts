@@ -90,13 +90,16 @@ describe("an etcd that the agents host", () => {
 		[{ ...c10d, endpoint: "a", rank: "0" }, ["a:29400"], undefined],
 		[
 			{ nodes: 2, backend: "static", endpoint: "a", rank: "0" },
-			["a:29400"],
+			["a:29401"],
 			true,
 		],
-		[{ nodes: 2, master: "node0", rank: "0" }, ["node0:29500"], true],
+		// The master's own port is left to the job.
+		[{ nodes: 2, master: "node0", rank: "0" }, ["node0:29501"], true],
+		[{ nodes: 2, master: "a", port: "65534", rank: "0" }, ["a:65532"], true],
+		[{ nodes: 2, master: "a", port: "65535", rank: "0" }, ["a:65533"], true],
 		[
 			{ nodes: 2, master: "fd00::1", port: "1", rank: "1" },
-			["[fd00::1]:1"],
+			["[fd00::1]:2"],
 			false,
 		],
 		[
@@ -107,7 +110,7 @@ describe("an etcd that the agents host", () => {
 				conf: "is_host=1",
 				rank: "1",
 			},
-			["a:29500"],
+			["a:29501"],
 			true,
 		],
 	])("%j: at %j, host: %s", async (asked, endpoints, isHost) => {
@@ -197,7 +200,7 @@ describe("a login", () => {
 		],
 	])("%s", async (_, asked, login) => {
 		const { store, said } = await resolved({ endpoint, ...asked });
-		expect(store.credentials).toEqual({ login });
+		expect(store.credentials.login).toEqual(login);
 		expect(said).toEqual([]);
 	});
 
@@ -248,6 +251,11 @@ describe("TLS", () => {
 			"key",
 		]);
 		expect(String(store.credentials.tls?.key)).toContain("PRIVATE KEY");
+		expect(store.credentials.files).toEqual({
+			ca: expect.stringMatching(/^\/.*one\.pem$/),
+			cert: expect.stringMatching(/^\/.*one\.pem$/),
+			key: expect.stringMatching(/^\/.*one\.key$/),
+		});
 	});
 
 	test.each<[string, string, RegExp]>([

@@ -51,6 +51,13 @@ describe("what ended a worker", () => {
 			"the disk is full",
 		],
 		[
+			"its data loader, said before a framework's long stack",
+			{
+				stderr: `RuntimeError: DataLoader worker (pid 9) is killed by signal: Killed.\n${'  File "/venv/site-packages/lightning/loop.py", line 1, in run\n    self.run()\n'.repeat(40)}RuntimeError: DataLoader worker (pid(s) 9) exited unexpectedly`,
+			},
+			"a process of its data loader was killed",
+		],
+		[
 			"something else, long after it lived through a full disk",
 			{
 				stderr: `cache off: No space left on device\n${"step\n".repeat(60)}ValueError: x`,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
 	type FailureFacts,
 	fingerprintOf,
+	isInVain,
 } from "../../../src/failures/fingerprint.js";
 import { parseTrace, traceWords } from "../../../src/failures/trace.js";
 
@@ -181,5 +182,46 @@ describe("a fingerprint", () => {
 		],
 	])("of %s", (_, change, words) => {
 		expect(of(change)).toBe(words);
+	});
+});
+
+describe("C5 no restart changes", () => {
+	const python = (error: string) =>
+		`Traceback (most recent call last):\n  File "/job/train.py", line 2, in <module>\n    import x\n${error}\n`;
+	const node = (error: string) =>
+		`file:///job/train.js:3\n\n${error}\n    at load (file:///job/train.js:3:11)\n`;
+	const usage = "usage: train.py [-h] [--lr LR]\ntrain.py: error: ";
+
+	it.each<[text: string, isInVain: boolean, exitCode?: number]>([
+		[python("ModuleNotFoundError: No module named 'nosuch'"), true],
+		[python("ImportError: cannot import name 'x' from 'y' (/z.py)"), true],
+		[SYNTAX, true],
+		[node("SyntaxError: Unexpected token '}'"), true],
+		[node("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'x'"), true],
+		[node("Error: Cannot find module './x.js'"), true],
+		["/usr/bin/python3: No module named nosuch", true],
+		[`${usage}unrecognized arguments: --foo`, true, 2],
+		["Error: No such option: --foo", true, 2],
+		["train.py: error: argument --lr: invalid float value: 'x'", true, 2],
+		["Error: cannot connect to the data server: timed out", false, 2],
+		["loader: error: no answer from 10.0.0.1", false, 2],
+		[python("ImportError: /root/.cache/ops.so: file too short"), false],
+		[`${usage}unrecognized arguments: --foo`, false, 1],
+		[node("SyntaxError: Unexpected end of JSON input"), false],
+		[node("Error: connect ECONNREFUSED 127.0.0.1:1"), false],
+		[python("OSError: [Errno 98] Address already in use"), false],
+		[python("FileNotFoundError: [Errno 2] No such file: 'data'"), false],
+		["no data in /x", false, 2],
+		// It lived through this one, and was killed.
+		[python("ImportError: no flash_attn"), false, 137],
+	])("%s: %s", (text, expected, exitCode = 1) => {
+		expect(isInVain({ exitCode, trace: parseTrace(text) })).toBe(expected);
+	});
+
+	it("is the same whichever rank and line it came from", () => {
+		const trace = parseTrace(`${usage}unrecognized arguments: --foo`);
+		expect(of({ trace, exitCode: 2, rank: 0 })).toBe(
+			of({ trace, exitCode: 2, rank: 1 }),
+		);
 	});
 });

@@ -36,6 +36,12 @@ describe("a Python stack", () => {
 		expect(whereOf([], "/job")).toBeUndefined();
 	});
 
+	it("A5 does not stand in this launcher's library of a clone", () => {
+		const file = "/clone/dist/python/elastic_run/integrations/_saves.py";
+		const inLibrary = { file, line: 52, function: "begin" };
+		expect(whereOf([inLibrary, ...frames], "/job")).toMatch(/^train.py:41 /);
+	});
+
 	it("A5 may name its threads, as Python 3.14 does", () => {
 		const named = FAULTHANDLER.replace(
 			"Current thread 0x00007f2a2b9d1740",

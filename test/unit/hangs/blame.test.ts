@@ -104,6 +104,20 @@ describe("blame", () => {
 			},
 		],
 		[
+			"names the rank that an exception ends, wherever its exit is held up",
+			[
+				rank(0, { frames: REDUCE }),
+				rank(1, { frames: REDUCE, where: "a.py:1 in b", raised: "KeyError" }),
+				rank(2, { raised: "KeyError", activity: "gone" }),
+			],
+			{
+				...{ kind: "hung", waiting: [0] },
+				suspects: [
+					{ rank: 1, where: null, why: "it has not ended after KeyError" },
+				],
+			},
+		],
+		[
 			"never names who is inside, whatever the stack says",
 			[rank(0, { ...inside, frames: SLEEP }), rank(1, outside)],
 			{ suspects: [{ rank: 1 }], waiting: [0] },
@@ -236,7 +250,7 @@ describe("blame", () => {
 		[
 			"names a stopped rank first",
 			[rank(0, outside), rank(1, { ...inside, activity: "stopped" })],
-			{ kind: "stopped", suspects: [{ rank: 1 }], waiting: [0] },
+			{ kind: "stopped", suspects: [{ rank: 1 }], waiting: [] },
 		],
 		[
 			"names a rank in kernel state D",
@@ -278,7 +292,7 @@ describe("blame", () => {
 				rank(1, { groups: [at(2, undefined, { group: "1", ranks: [0, 1] })] }),
 				rank(2, { groups: [] }),
 			],
-			{ suspects: [{ rank: 1 }], waiting: [0, 2] },
+			{ suspects: [{ rank: 1 }], waiting: [0] },
 		],
 		[
 			"without recorders names who waits for nobody while others wait",
@@ -292,7 +306,7 @@ describe("blame", () => {
 					frames: one === 2 ? SLEEP : [frame("/job/train.py", 7, "f")],
 				}),
 			),
-			{ kind: "hung", suspects: [{ rank: 2 }], waiting: [0, 1] },
+			{ kind: "hung", suspects: [{ rank: 2 }], waiting: [] },
 		],
 		[
 			"names the rank that is one step behind, whatever stacks the others have while they poll",
@@ -302,14 +316,14 @@ describe("blame", () => {
 				rank(2),
 				rank(3, { frames: SLEEP, step: 49 }),
 			],
-			{ kind: "hung", suspects: [{ rank: 3 }], waiting: [0, 1, 2] },
+			{ kind: "hung", suspects: [{ rank: 3 }], waiting: [] },
 		],
 		[
 			"names nobody where two stacks have as many ranks",
 			[rank(0, { frames: SLEEP }), rank(1, { frames: [TRAIN] })],
 			{
 				suspects: [],
-				waiting: [0, 1],
+				waiting: [],
 				reason: expect.stringMatching("no suspect"),
 			},
 		],
@@ -369,7 +383,7 @@ describe("blame", () => {
 
 	it("A5 does not call a rank the only one while other nodes are silent", () => {
 		expect(blame([rank(3)], false)).toMatchObject({
-			...{ suspects: [], waiting: [3] },
+			...{ suspects: [], waiting: [] },
 		});
 	});
 });

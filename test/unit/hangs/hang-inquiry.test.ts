@@ -86,7 +86,7 @@ function inquire({ clock, evidenceMs, seats, onHung, ...rest }: Asked) {
 	return inquiry.inquire(
 		{ ...STILL, since, movedAt: undefined, start },
 		running(seats, processes),
-		{ isOver: () => false, goesOn: () => false },
+		{ isOver: () => false, goesOn: () => false, killed: () => undefined },
 	);
 }
 

@@ -64,10 +64,12 @@ function open(
 		...{ clock, pattern: /step (\d+)/, processes: () => processes },
 		onStep: (_directory, { step }) => void counted.push(step),
 		onPhase: () => {},
+		onLossGone: () => {},
 	});
 	const hangWatch = new HangWatch({
 		...{ clock, processes: () => processes, readers },
 		limits: { hangMs: 60_000, startMs: 0 },
+		readOomKills: () => undefined,
 		log: { info: (line) => void said.push(line) },
 		lostSteps: {
 			look: async () => {

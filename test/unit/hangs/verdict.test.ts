@@ -32,6 +32,18 @@ it.each<[string, HangKind, string | null, string]>([
 	});
 });
 
+it("A5 a mismatch without a suspect is told by what the ranks called", () => {
+	const reason =
+		"ranks called different collectives: some are in a; others in b";
+	const verdict = { suspects: [], waiting: [0, 1], reason };
+	const about = { stillMs: 61_000, suspect: undefined, directory: undefined };
+	const mismatch = { ...verdict, kind: "mismatch" } as const;
+	expect(describeHang(mismatch, [], about)).toEqual({
+		description: `hung for 61 s: ${reason}`,
+		lines: ["ranks 0-1 wait", "no step was made"],
+	});
+});
+
 it("A5 a rank that is ended in place of a suspect elsewhere is told as that", () => {
 	const suspect = { rank: 3, node: "b", why: WHY, where: "a.py:4 in f" };
 	const about = { suspects: [suspect], waiting: [], reason: "why" };
@@ -117,4 +129,12 @@ it("A4 a worker without its first step is no suspect while it waits for others",
 	expect(named.suspects).toMatchObject([{ rank: 2 }]);
 	const waits = hangVerdict({ start }, [{ ...rank, frames }], about);
 	expect(waits.suspects).toEqual([]);
+	const joining = { ...rank, processGroup: "joining" } as const;
+	const joins = hangVerdict({ start }, [joining], about);
+	expect(joins).toMatchObject({ suspects: [], waiting: [2] });
+	// Of the others nothing is known that says that they wait.
+	const gone = { ...rank, rank: 1, localRank: 1, activity: "gone" } as const;
+	const silent = { ...rank, rank: 3, localRank: 2 };
+	const alone = hangVerdict({ start }, [rank, gone, silent], about);
+	expect(alone).toMatchObject({ suspects: [{ rank: 2 }], waiting: [] });
 });

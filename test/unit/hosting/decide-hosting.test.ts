@@ -36,7 +36,7 @@ function decide(
 	});
 }
 
-const EVERYWHERE = ["127.0.0.1", "10.0.0.5", "192.168.1.5"];
+const EVERYWHERE = ["0.0.0.0"];
 const host = (member: number, ...listen: string[]) => ({
 	...{ kind: "host", member, listen },
 });
@@ -60,7 +60,25 @@ describe("who hosts", () => {
 			"a name that is a loopback one here",
 			["node0.lan"],
 			{},
-			host(0, "127.0.1.1", "10.0.0.5", "192.168.1.5"),
+			host(0, ...EVERYWHERE),
+		],
+		[
+			"the same before its network is up",
+			["node0.lan"],
+			{ external: [] },
+			host(0, ...EVERYWHERE),
+		],
+		[
+			"the same in a network of IPv6 alone",
+			["node0.lan"],
+			{ external: ["fd00::5"] },
+			host(0, "::"),
+		],
+		[
+			"its address before its network is up",
+			["10.0.0.5"],
+			{ external: [] },
+			join,
 		],
 		[
 			"its --local-addr",

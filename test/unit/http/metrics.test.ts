@@ -70,6 +70,10 @@ function runOf(rounds: number): MetricSources {
 				...{ localRank: 1, step: 40, source: "report", rate: 2 },
 				...{ stepAt: startedAt + 500, metrics: { loss: 0.25 } },
 			},
+			{
+				...{ localRank: 0, step: 9, source: "report", rate: 2 },
+				stepAt: Math.max(0, startedAt - 20_000),
+			},
 		],
 		straggler: {
 			...{ rank: 3, node: "b", lostSecondsPerStep: 0.03, lostSeconds: 60 },
@@ -144,6 +148,8 @@ describe("/metrics", () => {
 		expect(found.value("elastic_run_step", rank)).toBe(40);
 		expect(found.value("elastic_run_steps_per_second", rank)).toBe(2);
 		expect(found.value("elastic_run_seconds_since_last_step", rank)).toBe(0.5);
+		const dead = { rank: "0", node: "a" };
+		expect(found.value("elastic_run_behind_seconds", dead)).toBe(21);
 		const loss = { ...rank, number: "loss" };
 		expect(found.value("elastic_run_reported", loss)).toBe(0.25);
 		const hangs = (kind: string) =>

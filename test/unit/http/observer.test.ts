@@ -28,7 +28,7 @@ test("before a run is joined there is a node, and words for what is not known", 
 		...{ run: null, history: null, timeline: null, ledger: null },
 		node: {
 			...{ nodeId: "node-a", pid: process.pid, phase: "JOINING", since: 1_000 },
-			...{ waitsFor: "waits to join its run", workers: [] },
+			...{ waitsFor: "waits to join its run", workers: [], links: null },
 		},
 	});
 	expect(await observer.metricSources()).toMatchObject({
@@ -46,7 +46,7 @@ test("who leaves before the run is joined leaves; a run that is not joined is no
 
 const outcome: Outcome = {
 	...{ result: "succeeded", exitCode: 0, root: null },
-	...{ reason: "all workers succeeded", endedAt: 77 },
+	...{ reason: "all nodes have finished", endedAt: 77 },
 };
 const waiting = { words: "", since: 1, until: null, needed: 1, missing: [] };
 const open = runStatus({ instance: 7, waiting });

@@ -26,7 +26,7 @@ import { failureRecord, historyRecord } from "../../helpers/run-view.js";
 
 const outcome = (change: Partial<Outcome>): Outcome => ({
 	...{ result: "succeeded", exitCode: 0, root: null },
-	...{ reason: "all workers succeeded", endedAt: NOW },
+	...{ reason: "all nodes have finished", endedAt: NOW },
 	...change,
 });
 
@@ -59,7 +59,7 @@ it.each<[Partial<RunDocument>, string, string, string]>([
 		{ phase: "ended", outcome: outcome({}) },
 		"good",
 		"succeeded",
-		"exit code 0, 61 s ago: all workers succeeded",
+		"exit code 0, 61 s ago: all nodes have finished",
 	],
 	[
 		{
@@ -160,9 +160,11 @@ describe("what a reader has to know first", () => {
 });
 
 it("gives the run in figures", () => {
+	const toStep = { count: 1, meanMs: 34_100, longestMs: 34_100 };
+	const repairs = { count: 1, meanMs: 3_900, longestMs: 3_900, toStep };
 	const instance = {
 		...{ instance: 7, begunAt: NOW - 61_000, endedAt: null, outcome: null },
-		...{ incidents: 1, repairs: { count: 1, meanMs: 1_234, longestMs: 2_000 } },
+		...{ incidents: 1, repairs },
 		...{ ranMs: 60_000, elapsedMs: 61_000, ranShare: 60 / 61, rounds: [] },
 	};
 	const history = {
@@ -178,8 +180,9 @@ it("gives the run in figures", () => {
 	);
 	if (tree === undefined) throw new Error("there are no figures");
 	const values = findAll(tree, ({ tag }) => tag === "dd").map(textOf);
-	expect(values).toEqual(["2", "4", "2", "1", "98.4 %", "1.2 s"]);
+	expect(values).toEqual(["2", "4", "2", "1", "98.4 %", "34.1 s"]);
 	expect(textOf(tree)).toContain("of 3, policy hard");
+	expect(textOf(tree)).toContain("to a step beyond; workers ran after 3.9 s");
 });
 
 it("D2 gives the budgets of roles, and of the run only what is used where each node has one", () => {
@@ -391,4 +394,39 @@ describe("control", () => {
 			"Forget the token",
 		]);
 	});
+});
+
+describe("C4 the last failure", () => {
+	const root = failureRecord("node-a", {
+		...{ rank: 1, pid: 99, round: 1, timestamp: NOW - 5_000 },
+		description: "ValueError: bad batch 12, at train.py:51",
+		hint: "look there",
+	});
+	const lastIncident = { ...{ round: 1, at: NOW, reason: "rank 1" }, root };
+
+	it("is a card with its exception and the end of its log", () => {
+		const failedLines = ["Traceback", "ValueError: bad\u001b[2J batch 12"];
+		const card = part(shown({ failedLines }, { lastIncident }), "failure");
+		expect(textOf(card)).toBe(
+			"The last failurerank 1 on node-a (pid 99), round 1, 5 s agoValueError: bad batch 12, at train.py:51look thereTraceback\nValueError: bad batch 12",
+		);
+	});
+
+	it("is that which ended the run, and says where its log is", () => {
+		const last = failureRecord("node-b", { description: "exit code 3" });
+		const tree = shown({}, { lastIncident, outcome: outcome({ root: last }) });
+		expect(textOf(part(tree, "failure"))).toMatch(
+			/exit code 3.*Its log is on node-b\.$/,
+		);
+		expect(part(shown({}), "failure").tag).toBe("nothing");
+	});
+});
+
+it.each([
+	["running", "Nothing has ended a round."],
+	["waiting", "What ended round 2 stands here once the next one has begun."],
+] as const)("C12 a run that is %s does not contradict its headline: %s", (phase, words) => {
+	const none = timeline({ incidents: [] });
+	const section = part(shown({ timeline: none }, { phase }), "incidents");
+	expect(textOf(section)).toContain(words);
 });

@@ -11,6 +11,7 @@ import type {
 	RunDocument,
 	WorkerStatus,
 } from "../../../src/status/run-document.js";
+import { stepsInWords } from "../../../src/status/words.js";
 import { pageModel, statusDocument } from "../../helpers/page-model.js";
 import {
 	findAll,
@@ -52,7 +53,7 @@ describe("the first sentence", () => {
 	it.each<[Partial<RunDocument>, readonly string[]]>([
 		[
 			{ nodes: nodesOf(steps({ step: 1_300 }), steps()) },
-			["good: Making steps: 1,234 (2.5 a second)"],
+			["good: Making optimizer steps: 1,234 (2.5 a second)"],
 		],
 		[
 			{ nodes: nodesOf(steps({ secondsSinceStep: 199 })) },
@@ -61,7 +62,15 @@ describe("the first sentence", () => {
 			],
 		],
 		[
-			{ nodes: nodesOf(steps({ secondsSinceStep: 199, stepRate: 0.01 })) },
+			{
+				nodes: nodesOf(
+					steps({
+						secondsSinceStep: 199,
+						stepRate: 0.01,
+						stepSource: "report",
+					}),
+				),
+			},
 			["good: Making steps: 1,234 (0.6 a minute)"],
 		],
 		[
@@ -80,9 +89,16 @@ describe("the first sentence", () => {
 		[
 			{ nodes: nodesOf(steps()), straggler: STRAGGLER },
 			[
-				"good: Making steps: 1,234 (2.5 a second)",
+				"good: Making optimizer steps: 1,234 (2.5 a second)",
 				"busy: Each step waits for rank 2 on node-b: 31 ms, 12.4 s in all",
 			],
+		],
+		[
+			{
+				nodes: nodesOf(steps({ step: 10 }), steps()),
+				behind: [{ rank: 1, node: "node-a", seconds: 661, steps: 3_300 }],
+			},
+			["bad: Rank 1 on node-a: no step for 11 min 2 s, 3,300 behind"],
 		],
 		[
 			{ phase: "waiting", waiting: WAITING },
@@ -104,7 +120,7 @@ describe("the first sentence", () => {
 		const document = statusDocument({}, { nodes: nodesOf(steps()) });
 		const model = pageModel({ document });
 		expect(healthIn(shownPage(model))).toEqual([
-			"Making steps: 1,234 (2.5 a second)",
+			"Making optimizer steps: 1,234 (2.5 a second)",
 		]);
 		const connection = failed(model.connection, "Failed to fetch", NOW);
 		expect(healthIn(shownPage({ ...model, connection }))).toEqual([]);
@@ -181,13 +197,27 @@ describe("the ledger", () => {
 			{ flexGrow: 40 },
 		]);
 	});
+
+	it("C2 does not call lost what is not known", () => {
+		const times = { productive: 384, startup: 31, unknown: 585 };
+		expect(textOf(drawn({ ...NOTHING_SPENT, ...times }))).toMatch(
+			/^Where the time wentlost 31\.0 s of 16 min 40 s of node time, 3\.1 %; 58\.5 % is not known/,
+		);
+	});
+});
+
+it.each([
+	[0.11, 9.5, "1234 (9.5/s)"],
+	[1.6, 9.5, "1234 (9.5/s)"],
+	[3.8, 9.5, "1234 (9.5/s), 3.8 s ago"],
+	[60, 0.02, "1234 (1.2/min)"],
+] as const)("C12 says of a step %d s ago at %d a second, of which is told every other second: %s", (secondsSinceStep, stepRate, words) => {
+	expect(stepsInWords([steps({ secondsSinceStep, stepRate })])).toBe(words);
 });
 
 it("A4 shows of each worker its step, rate and last numbers", () => {
 	const worker = steps({ metrics: { loss: 0.123456 } });
 	const document = statusDocument({}, { nodes: nodesOf(worker) });
 	const workers = part(shownPage(pageModel({ document })), "workers");
-	expect(textOf(workers)).toContain(
-		"step 1234 (2.5/s), 200 ms ago, loss 0.1235",
-	);
+	expect(textOf(workers)).toContain("optimizer step 1234 (2.5/s), loss 0.1235");
 });

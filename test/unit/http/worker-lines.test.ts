@@ -28,10 +28,14 @@ function file(content: string, startBytes = 0): LogStream {
 }
 
 /** The lines of one worker whose streams go to these. */
-function linesOf(stdout: LogStream | undefined, stderr?: LogStream) {
-	const lines = new WorkerLines();
+function linesOf(
+	stdout: LogStream | undefined,
+	stderr?: LogStream,
+	lines = new WorkerLines(),
+	round = 1,
+) {
 	const logs: LogDirectory = {
-		...{ directory: "", agentLog: "" },
+		...{ directory: "", agentLog: "", kept: null },
 		...{ createAhead: () => {}, discardUnused: () => {}, makeAgain: () => {} },
 		openAhead: () => undefined,
 		openWorker: () => ({
@@ -40,7 +44,7 @@ function linesOf(stdout: LogStream | undefined, stderr?: LogStream) {
 			letGo: () => {},
 		}),
 	};
-	lines.noting(logs).openWorker(1, 0, { stdout: true, stderr: true });
+	lines.noting(logs).openWorker(round, 0, { stdout: true, stderr: true });
 	return lines;
 }
 
@@ -127,4 +131,16 @@ test("a file that was removed or renamed while it is held open is read on", asyn
 	expect(await lines.of(0)).toEqual(["seen", "written later"]);
 	held.close();
 	closeSync(fd);
+});
+
+test("C4 those of the worker before stay readable, by its round", async () => {
+	const lines = linesOf(file("first\n"));
+	linesOf(file("second\n"), undefined, lines, 2);
+	linesOf(file("fourth\n"), undefined, lines, 4);
+	const inRounds = [1, 2, 3, 4, 5].map((round) => lines.inRound(0, round));
+	expect(inRounds).toEqual([
+		[],
+		...[["second"], ["second"], ["fourth"], ["fourth"]],
+	]);
+	expect(lines.inRound(7, 1)).toEqual([]);
 });

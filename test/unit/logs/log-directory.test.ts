@@ -220,6 +220,7 @@ describe("discardUnused", () => {
 		open({ logDir: undefined }).discardUnused();
 		const logged = open({ logDir: undefined });
 		writeFileSync(logged.agentLog, "refused\n");
+		expect(logged.kept).toBeNull();
 		logged.discardUnused();
 		expect(readdirSync(base)).toEqual([]);
 	});
@@ -228,6 +229,7 @@ describe("discardUnused", () => {
 		mkdirSync(join(base, "logs"));
 		const other = open({ instance: 1, nodeId: "node-b" });
 		await run(other.openWorker(1, 0, both), "echo kept");
+		expect(other.kept).toBe(other.directory);
 		const mine = open({ instance: 2 });
 		mine.discardUnused();
 		expect(readdirSync(join(base, "logs", "train"))).toEqual(["1", "latest"]);

@@ -7,7 +7,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { NoticesConfig } from "../../../src/config/agent-config.js";
 import type { NoticeOrigin } from "../../../src/model/notice.js";
 import {
@@ -323,6 +323,21 @@ describe("P9 ends that are known before", () => {
 		const lifetime = { maxLifetimeMs: 600_000 };
 		const { heard } = listen([], () => "", {}, lifetime);
 		await clock.advance(539_000);
+		expect(heard).toEqual([]);
+		await clock.advance(1_000);
+		expect(heard).toEqual([
+			"lifetime: its lifetime of 600 s is nearly over in 60",
+		]);
+	});
+
+	test.each([
+		2, -2,
+	])("K10 a wall clock that is set by %d h changes nothing", async (hours) => {
+		const wallTime = vi.spyOn(clock, "wallTime");
+		const { heard } = listen([], () => "", {}, { maxLifetimeMs: 600_000 });
+		await clock.advance(400_000);
+		wallTime.mockImplementation(() => clock.now() + hours * 3_600_000);
+		await clock.advance(139_000);
 		expect(heard).toEqual([]);
 		await clock.advance(1_000);
 		expect(heard).toEqual([

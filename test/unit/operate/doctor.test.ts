@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
 	type Finding,
 	judgeGuard,
+	judgeLink,
 	judgeOpenFiles,
 	judgeProcesses,
 	judgeStore,
@@ -21,6 +22,7 @@ const etcd: StoreFacts = {
 	prefix: "/elastic-run/",
 	unwritable: undefined,
 };
+const link = { nodeId: "n1", address: "::1", port: 29_700, problem: undefined };
 const store = (change: Partial<StoreFacts>) =>
 	judgeStore({ ...etcd, ...change });
 
@@ -55,6 +57,14 @@ test.each<[string, Omit<Finding, "check">, Finding["status"], RegExp]>([
 		judgeProcesses({ ...users, user: limit(100), isPrivileged: true }, 8),
 		"ok",
 		/any number/,
+	],
+	["no links", judgeLink(undefined), "ok", /no run with links/],
+	["links", judgeLink(link), "ok", /n1, .* at \[::1\]:29700 can be called/],
+	[
+		"links that are blocked",
+		judgeLink({ ...link, problem: "ECONNREFUSED" }),
+		"warning",
+		/\[::1\]:29700 cannot be called \(ECONNREFUSED\)/,
 	],
 	["a guard", judgeGuard([]), "ok", /what it needs/],
 	["a guard without tools", judgeGuard(["grep", "rm"]), "problem", /grep, rm/],
@@ -112,6 +122,7 @@ test("a control group's limit of processes, in both versions", () => {
 	const file = { controller: "pids", v2: "pids.max", v1: "pids.max" } as const;
 	expect(controlGroupPaths("8:pids:/docker/1f\n0::/\n", file)).toEqual([
 		"/sys/fs/cgroup/pids/docker/1f/pids.max",
+		"/sys/fs/cgroup/pids/docker/pids.max",
 		"/sys/fs/cgroup/pids/pids.max",
 		"/sys/fs/cgroup/pids.max",
 	]);

@@ -8,9 +8,12 @@ const BEGUN = new Date(2026, 10, 21, 9, 5, 7).getTime();
 
 const instance = (change: Partial<InstanceHistory>): InstanceHistory => ({
 	...{ instance: 7, begunAt: BEGUN, endedAt: BEGUN + 61_000 },
-	outcome: { result: "succeeded", reason: "all workers succeeded" },
+	outcome: { result: "succeeded", reason: "all nodes have finished" },
 	incidents: 1,
-	repairs: { count: 1, meanMs: 1_234, longestMs: 1_234 },
+	repairs: {
+		...{ count: 1, meanMs: 1_234, longestMs: 1_234 },
+		toStep: { count: 1, meanMs: 34_100, longestMs: 34_100 },
+	},
 	...{ ranMs: 60_000, elapsedMs: 61_000, ranShare: 60 / 61, rounds: [] },
 	...change,
 });
@@ -50,8 +53,8 @@ it("says of each start how it ended, what was repaired, and round by round why a
 	expect(text.split("\n")).toMatchObject([
 		"run train",
 		"",
-		"begun 2026-11-21 09:05:07 (instance 7), succeeded after 61.0 s: all workers succeeded",
-		"  1 round, 1 incident, mean time to repair 1.2 s (1, the longest 1.2 s), workers ran 98.4 % of the time",
+		"begun 2026-11-21 09:05:07 (instance 7), succeeded after 61.0 s: all nodes have finished",
+		"  1 round, 1 incident, mean time to repair 1.2 s (1, the longest 1.2 s), to a step beyond 34.1 s (1, the longest 34.1 s), workers ran 98.4 % of the time",
 		expect.stringMatching(/^round {2}workers .* begun because of$/),
 		"2      4        2      09:05:07  20 ms    300 ms   10 ms  2 ms     100 ms   432 ms  9.0 s  rank 1 on b: exit code 5 (pid 24150); +c -b",
 		"",
@@ -79,7 +82,7 @@ it("says of each round how its workers were started, if one could be started war
 		...{ reason: null, kind: null },
 	};
 	const starts = [
-		[{ ...cold, reason: "no worker has made a step yet" }],
+		[{ ...cold, reason: "no step was made before" }],
 		[
 			{ ...warm, savedMs: 4_700 },
 			{ ...warm, nodeId: "b", savedMs: 3_100 },
@@ -96,11 +99,7 @@ it("says of each round how its workers were started, if one could be started war
 	});
 	const rows = text.split("\n").slice(4);
 	const cells = [
-		...[
-			"  start  ",
-			"cold: no worker has made a step yet",
-			"warm, saved 3.1 s",
-		],
+		...["  start  ", "cold: no step was made before", "warm, saved 3.1 s"],
 		...["2 of 3 warm: no process is ready yet", "  warm  ", "  -  "],
 	];
 	for (const [index, cell] of cells.entries()) {

@@ -53,6 +53,7 @@ function openMirror(directory: string, store = new MemoryStore()) {
 		log,
 		runId: "r",
 		directory: () => directory,
+		onState: () => {},
 	});
 	return { mirror, store, clock, warnings };
 }

@@ -1,6 +1,7 @@
 import {
 	appendFileSync,
 	mkdirSync,
+	rmSync,
 	statSync,
 	utimesSync,
 	writeFileSync,
@@ -172,6 +173,15 @@ describe("files", () => {
 		expect(take(from)).toEqual([["two", mtimeMs, "arrival"]]);
 	});
 
+	it("a file that is removed while it is read has no more lines", () => {
+		const path = join(folder.path, "stdout.log");
+		writeFileSync(path, "one\n");
+		const from = new LogSource(path, ORIGIN);
+		expect(take(from)).toHaveLength(1);
+		rmSync(path);
+		expect(take(from, true)).toEqual([]);
+	});
+
 	it("a line that is longer than can be held comes in pieces", () => {
 		const path = join(folder.path, "stdout.log");
 		writeFileSync(path, `${"x".repeat(2_500_000)}\nend\n`);
@@ -199,6 +209,7 @@ describe("files", () => {
 				({ origin: { rank, localRank, round, stream } }) =>
 					`${stream} ${round} ${localRank} ${rank}`,
 			);
+		expect(logs.hasRound).toBe(false);
 		logs.refresh(false);
 		expect(seen()).toEqual([]);
 		log("a/agent.log", '{"msg":"to\n{"round":2,"firstRank":4,"msg":"x"}\n');
@@ -211,6 +222,7 @@ describe("files", () => {
 		log("a/round-3/0/stdout.log", "");
 		logs.refresh(true);
 		expect(seen()).toContain("stdout 3 0 null");
+		expect(logs.hasRound).toBe(true);
 	});
 
 	it("are those of the run's newest start, in the directory that is named or in temporary ones", () => {

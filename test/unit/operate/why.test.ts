@@ -6,7 +6,10 @@ import {
 	nodesWithWorkers,
 	type WhyReport,
 } from "../../../src/operate/why.js";
-import type { RunDocument } from "../../../src/status/run-document.js";
+import type {
+	RunDocument,
+	WorkerStatus,
+} from "../../../src/status/run-document.js";
 import { nodeStatus, runStatus } from "../../helpers/run-status.js";
 
 /** One of them stands at another place than the others. */
@@ -20,6 +23,7 @@ const RANKS = [0, 1, 2].map(
 );
 const BETWEEN = {
 	phase: "waiting",
+	nodes: [],
 	waiting: {
 		words: "waiting for 1 more node (at least 2): node-a is here; 590 s left",
 		...{ since: null, until: null, needed: 1, missing: [] },
@@ -27,7 +31,7 @@ const BETWEEN = {
 } as const;
 
 const reportOf = (
-	status: Pick<RunDocument, "phase" | "waiting">,
+	status: Pick<RunDocument, "phase" | "waiting" | "nodes">,
 	ranks: readonly RankEvidence[],
 ): WhyReport => ({
 	...{ version: 1, runId: "train", place: "etcd", instance: 7, round: 2 },
@@ -48,6 +52,37 @@ describe("why", () => {
 		expect(nodesWithWorkers({ nodes })).toEqual([
 			...["runs", "starts", "paused", "stops"],
 		]);
+	});
+
+	it("C3 accuses a rank that makes no step while others do, unless it waits for them", () => {
+		const behind = [{ rank: 1, node: "node-a", seconds: 661, steps: 3_300 }];
+		const status = { ...runStatus(), behind };
+		expect(judgeNow(status, RANKS, true)).toMatchObject({
+			kind: "hung",
+			suspects: [{ rank: 1, why: /^no step for 11 min 1 s, 3,300 behind; / }],
+		});
+		const frames = [
+			{ file: "torch/distributed/c.py", line: 4, function: "barrier" },
+		];
+		const waits = RANKS.map((one) => ({ ...one, frames }));
+		expect(judgeNow(status, waits, true).suspects).toEqual([]);
+	});
+
+	it.each<[string, number | null, number, string]>([
+		["nobody while steps come", 4.9, 0.2, "steps come, and no rank holds"],
+		["nobody before it is known how often", null, 60, "no suspect"],
+		["the only rank once none has come for long", 4.9, 60, "the only rank"],
+	])("A5 accuses %s", (_, stepRate, secondsSinceStep, reason) => {
+		const worker: WorkerStatus = {
+			...{ localRank: 0, rank: 0, step: 5, stepRate, secondsSinceStep },
+			...{ stepSource: "hook", start: "cold", metrics: {} },
+		};
+		const nodes = [nodeStatus("node-a", { workers: [worker] })];
+		const verdict = judgeNow(runStatus({ nodes }), RANKS.slice(0, 1), true);
+		expect(verdict.reason).toContain(reason);
+		expect(verdict.suspects).toHaveLength(reason === "the only rank" ? 1 : 0);
+		const held = RANKS.map((one) => ({ ...one, activity: "stopped" as const }));
+		expect(judgeNow(runStatus({ nodes }), held, true).kind).toBe("stopped");
 	});
 
 	it("A5 accuses nobody between two rounds, and says what the run waits for", () => {

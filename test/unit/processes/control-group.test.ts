@@ -9,9 +9,11 @@ describe("where the out-of-memory kills of a control group are counted", () => {
 		["", []],
 		["0::/\n", ["/sys/fs/cgroup/memory.events"]],
 		[
+			// K9: a group without the memory controller is counted in the next one above.
 			"0::/user.slice/a.scope\n",
 			[
 				"/sys/fs/cgroup/user.slice/a.scope/memory.events",
+				"/sys/fs/cgroup/user.slice/memory.events",
 				"/sys/fs/cgroup/memory.events",
 			],
 		],
@@ -19,6 +21,7 @@ describe("where the out-of-memory kills of a control group are counted", () => {
 			"9:cpu,memory:/docker/1f\n1:name=systemd:/\n",
 			[
 				"/sys/fs/cgroup/memory/docker/1f/memory.oom_control",
+				"/sys/fs/cgroup/memory/docker/memory.oom_control",
 				"/sys/fs/cgroup/memory/memory.oom_control",
 			],
 		],

@@ -50,6 +50,18 @@ describe("how a worker ended", () => {
 	});
 
 	test.each([
+		[1, 0, 2, /^in this round the kernel has killed 2 of .* from 0 to 2\)/],
+		[127, 3, 4, /has killed 1 of .*\n.*was not found/],
+		[1, 3, 3, undefined],
+		[1, undefined, 3, undefined],
+		[0, 0, 2, undefined],
+	])("K9 code %i, counter from %s to %s", (code, before, now, hint) => {
+		const said = describeExit(ended({ code }), "/x", { before, now }).hint;
+		if (hint === undefined) expect(said).toBeUndefined();
+		else expect(said).toMatch(new RegExp(hint.source, "s"));
+	});
+
+	test.each([
 		[undefined, undefined, /^not sent by this launcher: maybe out of memory/],
 		[0, undefined, /^not sent by this launcher: maybe out of memory/],
 		[0, 1, /^out of memory: .* from 0 to 1/],

@@ -34,7 +34,7 @@ it("a run of many nodes that has ended is begun again, with nothing left of its 
 	const outcome: Outcome = {
 		result: "succeeded",
 		exitCode: 0,
-		reason: "all workers succeeded",
+		reason: "all nodes have finished",
 		root: null,
 	};
 	const round = roundRecord({ instance: 7, synced: 3, deprecated: 2, outcome });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Caretaker } from "../../../src/rendezvous/member/coordinator.js";
+import type { ReplacedRecord } from "../../../src/rendezvous/records/departure-records.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import type { ReplacedRecord } from "../../../src/rendezvous/records/records.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { nodeRecord, runView } from "../../helpers/run-view.js";
 

@@ -4,12 +4,10 @@ import {
 	Coordinator,
 	type CoordinatorOptions,
 } from "../../../src/rendezvous/member/coordinator.js";
+import type { ReplacedRecord } from "../../../src/rendezvous/records/departure-records.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
-import type {
-	NodeRecord,
-	ReplacedRecord,
-} from "../../../src/rendezvous/records/records.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import type {
 	Compare,
 	ReadBack,
@@ -54,6 +52,17 @@ const ownReader = (take: Reader["take"]): Reader => ({
 	take,
 });
 
+const CONFIG: CoordinatorOptions["config"] = {
+	minNodes: 1,
+	maxNodes: 1,
+	maxRestarts: 0,
+	finishedStay: false,
+	joinTimeoutMs: 2_000,
+	lastCallTimeoutMs: 1_000,
+	settleTimeoutMs: 1_000,
+	leaseTtlMs: 5_000,
+};
+
 const QUIET: Coordinating = { onPlanReason: () => {}, onSkipped: () => {} };
 
 async function coordinating(
@@ -68,20 +77,11 @@ async function coordinating(
 		await settle();
 	};
 	await put(1);
-	const coordinator = new Coordinator({
+	const options: CoordinatorOptions = {
 		store,
 		clock,
 		keys: KEYS,
-		config: {
-			minNodes: 1,
-			maxNodes: 1,
-			maxRestarts: 0,
-			finishedStay: false,
-			joinTimeoutMs: 2_000,
-			lastCallTimeoutMs: 1_000,
-			settleTimeoutMs: 1_000,
-			leaseTtlMs: 5_000,
-		},
+		config: CONFIG,
 		fencingToken: { createRevision: 0, value: "" },
 		identity: { nodeId: "a", incarnation: "a-1" },
 		coordinating: { ...QUIET, ...wants },
@@ -91,10 +91,11 @@ async function coordinating(
 			throw error;
 		},
 		...settings,
-	});
+	};
+	const coordinator = new Coordinator(options);
 	coordinator.start();
 	await settle();
-	return { store, clock, put, coordinator };
+	return { store, clock, put, options, coordinator };
 }
 
 it("reads all again when a write of its was refused: what it knows may be another store's", async () => {
@@ -108,6 +109,29 @@ it("reads all again when a write of its was refused: what it knows may be anothe
 		store.known.slice(1).map(() => undefined),
 	);
 	coordinator.close();
+});
+
+it("K10 tells a successor how long the run has lived, and that counts on to the deadline", async () => {
+	const config = { ...CONFIG, joinTimeoutMs: 1e9, deadlineMs: 20_000 };
+	const fencingToken = { createRevision: 3, value: "a" };
+	const first = await coordinating({ config, fencingToken });
+	await first.store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
+	await first.clock.advance(15_000);
+	first.coordinator.close();
+	const { store } = first;
+	const clock = new VirtualClock(7_000_000);
+	const about = { store, clock, config, synced: 1 };
+	const successor = new Coordinator({ ...first.options, ...about });
+	successor.start();
+	const round = async () => {
+		const { entries } = await store.snapshot([KEYS.round]);
+		return entries.get(KEYS.round)?.value;
+	};
+	await clock.advance(4_000);
+	expect(await round()).not.toContain("deadline of 20s");
+	await clock.advance(3_000);
+	expect(await round()).toContain("deadline of 20s");
+	successor.close();
 });
 
 it("resigns in the transaction that leaves the round, when its own node leaves the run", async () => {

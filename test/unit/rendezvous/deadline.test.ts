@@ -11,11 +11,16 @@ import { nodeRecord, runView, seatRecord } from "../../helpers/run-view.js";
 const NOW = 5_000;
 const BEGUN = 1_795_000_000_000;
 
+/** Somebody has set the coordinator's clock. */
+const WALL = BEGUN - 7_200_000;
+
 function plan(view: RunView, leftMs: number, config: Partial<PlannerConfig>) {
 	const { deadlineMs = 0 } = config;
-	return planRound(view, EMPTY_MEMORY, { ...runSpec(), ...config }, "plan-2", {
+	const life = { instance: BEGUN, from: NOW - deadlineMs + leftMs };
+	const memory = { ...EMPTY_MEMORY, life };
+	return planRound(view, memory, { ...runSpec(), ...config }, "plan-2", {
 		now: NOW,
-		wallTime: BEGUN + deadlineMs - leftMs,
+		wallTime: WALL,
 	});
 }
 
@@ -50,7 +55,7 @@ describe.each([
 				synced: view.round.synced,
 				outcome: {
 					...{ result: "failed", exitCode: 1, reason, root: null },
-					endedAt: BEGUN + deadlineMs,
+					endedAt: WALL,
 				},
 			},
 		});

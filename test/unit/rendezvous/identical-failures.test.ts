@@ -28,6 +28,7 @@ interface Failed {
 	readonly charge?: NodeFailure["charge"];
 	/** Of the other node. */
 	readonly peer?: Partial<NodeRecord>;
+	readonly hasSpare?: boolean;
 }
 
 /** Plays one incident after another and says how each was decided. */
@@ -39,7 +40,7 @@ function play(
 	let round: Partial<RoundRecord> = { planId: "plan-1", seats: 2 };
 	for (const [index, incident] of incidents.entries()) {
 		const synced = index + 1;
-		const { on = "b", step, charge = "run", peer } = incident;
+		const { on = "b", step, charge = "run", peer, hasSpare } = incident;
 		const reached = step === undefined ? undefined : { round: synced, step };
 		const failure = failureRecord(on, {
 			...{ round: synced, rank: 3, fingerprint: SAME, said: "ValueError: x" },
@@ -59,6 +60,7 @@ function play(
 		const scope = peer?.runsOn === true ? { roles: [role] } : {};
 		const cause = { ...roundRecord().cause, ...scope };
 		const left = { synced, deprecated: synced, incidents: synced };
+		if (hasSpare) nodes.push(nodeRecord("c", { claim: synced + 1, role }));
 		const view = runView({ ...round, ...left, cause, unpaid }, nodes, {
 			seats: { a: seatRecord("a"), b: seatRecord("b", { groupRank: 1 }) },
 		});
@@ -90,6 +92,69 @@ const times = (count: number, incident: Failed = {}) =>
 const LONG: Failed = { failure: { uptimeMs: 60_000 } };
 const OTHER: Failed = { failure: { fingerprint: "exit code 2" } };
 const KILLED: Failed = { failure: { fingerprint: undefined } };
+
+const IN_VAIN: Partial<FailureRecord> = {
+	...{ fingerprint: "exit code 1; ImportError; no x", isInVain: true },
+	uptimeMs: 90,
+};
+const REFUSED: Failed = { failure: { fingerprint: "exit code 1; OSError" } };
+const alike = (change: Partial<FailureRecord> = {}) => ({
+	failure: nodeFailure("a", {
+		failure: failureRecord("a", { round: 1, ...IN_VAIN, ...change }),
+	}),
+});
+
+describe("C5 the first round fails of what no restart can change", () => {
+	it.each<[string, Failed, Partial<PlannerConfig>, string]>([
+		["on all nodes: ends the run", { peer: alike() }, {}, "ends"],
+		["on one node only", {}, {}, "goes on"],
+		[
+			"and in another way on another node",
+			{
+				peer: alike({
+					fingerprint: "exit code 1; OSError",
+					isInVain: undefined,
+				}),
+			},
+			{},
+			"goes on",
+		],
+		["after a step", { peer: alike(), step: 1 }, {}, "goes on"],
+		[
+			"as a rule expects",
+			{ peer: alike(), failure: { rule: "r" } },
+			{},
+			"goes on",
+		],
+		["and costs nothing", { peer: alike(), charge: "nothing" }, {}, "goes on"],
+		["while a spare waits", { peer: alike(), hasSpare: true }, {}, "goes on"],
+		[
+			"where its node may be replaced",
+			{ peer: alike() },
+			{ maxNodeRestarts: 1 },
+			"goes on",
+		],
+		[
+			"with the limit off",
+			{ peer: alike() },
+			{ maxIdenticalFailures: 0 },
+			"goes on",
+		],
+	])("%s", (_, incident, config, verdict) => {
+		const failure = { ...IN_VAIN, ...incident.failure };
+		const { verdicts, round } = play([{ ...incident, failure }], config);
+		expect(verdicts.join()).toBe(verdict);
+		expect(round.charged).toBe(verdict === "ends" ? 0 : round.charged);
+	});
+
+	it("but not one that may pass by itself, nor in a later round", () => {
+		const { verdicts } = play([
+			REFUSED,
+			{ failure: IN_VAIN, peer: alike({ round: 2 }) },
+		]);
+		expect(verdicts.join()).toBe("goes on,goes on");
+	});
+});
 
 describe("same failures in a row", () => {
 	it.each<[string, readonly Failed[], Partial<PlannerConfig>, string]>([

@@ -78,6 +78,7 @@ describe("joining under a node id", () => {
 		membership.start({
 			onView: (view) => views.push(view),
 			onLost: () => {},
+			onLongerLease: () => {},
 			onError: () => {},
 		});
 		membership.publish(intentOf());
@@ -191,6 +192,18 @@ describe("joining under a node id", () => {
 		expect(await refused).toBe(
 			`${GRACE_MS}: node id host is taken by pid 7 ${where}; give this agent another --node-id`,
 		);
+	});
+
+	it("waits for the holder of a given one as long as its lease lives, where that is longer than the run's", async () => {
+		const holder = agentIdentity({ nodeId: "host", leaseTtlMs: 20_000 });
+		const first = agent("1", { identity: holder });
+		await first.join();
+		const began = clock.now();
+		const refused = agent("2")
+			.join()
+			.catch(() => clock.now() - began);
+		await clock.advance(30_000);
+		expect(await refused).toBe(21_000);
 	});
 
 	it("waits for the holder of a given one as long as the store lets leases live, where that is longer than was asked for", async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { ElasticRunError } from "../../../src/base/errors.js";
 import {
 	Membership,
 	type MembershipListener,
@@ -22,7 +23,7 @@ import {
 	runSpec,
 } from "../../helpers/run-settings.js";
 import { roundRecord } from "../../helpers/run-view.js";
-import { settle } from "../../helpers/virtual-clock.js";
+import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 const TTL_MS = 5_000;
@@ -30,13 +31,15 @@ const TTL_MS = 5_000;
 /** A store whose leases end, as far as their holders know, at a time that the test sets. */
 class LapsingStore extends LeasedStore {
 	expiresAt = TTL_MS;
-	newest: { expiresAt: number } & LeaseEvents = {
+	newest: Pick<Lease, "expiresAt" | "ttlMs"> & LeaseEvents = {
 		expiresAt: TTL_MS,
+		ttlMs: TTL_MS,
 		onLost() {},
 	};
 
 	/** Its hints get lost. */
 	isMute = false;
+	isAway = false;
 
 	override watch(...[selectors, after, onHint]: Parameters<Store["watch"]>) {
 		return super.watch(selectors, after, (revision) => {
@@ -49,6 +52,7 @@ class LapsingStore extends LeasedStore {
 		events: LeaseEvents = this.newest,
 	): Promise<Lease> {
 		const { expiresAt } = this;
+		if (this.isAway) throw new ElasticRunError("STORE_UNREACHABLE", "away");
 		const lease = { ...(await super.openLease(ttlMs)), ...events, expiresAt };
 		this.newest = lease;
 		return lease;
@@ -60,6 +64,7 @@ describe("an agent's membership", () => {
 	let store: LapsingStore;
 	let views: RoundView[];
 	let losses: number[];
+	let longer: number[];
 	let errors: unknown[];
 	let plans: string[];
 	let options: MembershipOptions;
@@ -71,6 +76,7 @@ describe("an agent's membership", () => {
 		store = new LapsingStore();
 		views = [];
 		losses = [];
+		longer = [];
 		errors = [];
 		plans = [];
 		options = {
@@ -95,6 +101,7 @@ describe("an agent's membership", () => {
 		listener = {
 			onView: (view) => views.push(view),
 			onLost: (_, fenceAt) => losses.push(fenceAt),
+			onLongerLease: (ttlMs) => longer.push(ttlMs),
 			onError: (error) => errors.push(error),
 		};
 		membership = new Membership(options);
@@ -120,6 +127,53 @@ describe("an agent's membership", () => {
 		await settle();
 		expect(losses).toEqual([4_750]);
 		expect(views.slice(seen).map(({ round }) => round.synced)).toEqual([1]);
+	});
+
+	it("B3 takes a longer lease after each lapse at which the store answers soon, up to eight times the run's", async () => {
+		store.expiresAt = Number.POSITIVE_INFINITY;
+		for (const [index, ttlMs] of [10_000, 20_000, 40_000].entries()) {
+			store.newest.onLost("lapsed");
+			await settle();
+			expect(store.newest.ttlMs).toBe(ttlMs);
+			expect(longer).toHaveLength(index + 1);
+		}
+		store.newest.onLost("lapsed");
+		await settle();
+		expect(store.newest.ttlMs).toBe(40_000);
+		expect(longer).toEqual([10_000, 20_000, 40_000]);
+	});
+
+	it("B3 takes the run's lease again after a lapse that comes after a long calm, and its record tells a longer one", async () => {
+		store.expiresAt = Number.POSITIVE_INFINITY;
+		const lapseAt = async (time: number) => {
+			now = time;
+			store.newest.onLost("lapsed");
+			await settle();
+			return (await own())?.leaseTtlMs;
+		};
+		expect(await lapseAt(60 * TTL_MS)).toBe(2 * TTL_MS);
+		expect(await lapseAt(61 * TTL_MS)).toBe(4 * TTL_MS);
+		expect(await lapseAt(302 * TTL_MS)).toBeUndefined();
+		expect(store.newest.ttlMs).toBe(TTL_MS);
+	});
+
+	it("B3 keeps its lease's time when the store was away for longer than that", async () => {
+		const clock = new VirtualClock(0);
+		store.expiresAt = Number.POSITIVE_INFINITY;
+		const other = new Membership({
+			...options,
+			clock,
+			identity: agentIdentity({ nodeId: "b", incarnation: "b-1" }),
+		});
+		await other.join({ isDead: () => false });
+		other.start(listener);
+		store.isAway = true;
+		store.newest.onLost("lapsed");
+		await clock.advance(TTL_MS);
+		store.isAway = false;
+		await clock.advance(30_000);
+		expect(store.newest.ttlMs).toBe(TTL_MS);
+		expect(longer).toEqual([]);
 	});
 
 	it("names the start of the run that it has joined, also where what it sees first is a later one", async () => {

@@ -72,7 +72,7 @@ describe("a round that is left after a node has finished", () => {
 		const all = { ...view(...nodes), finished: new Set(["a", "b"]) };
 		expect(plan(all)).toMatchObject({
 			plan: { round: { outcome: { result: "succeeded", exitCode: 0 } } },
-			reason: "all workers succeeded",
+			reason: "all nodes have finished",
 		});
 		expect(plan(all, { finishedStay: false }).plan).not.toMatchObject({
 			round: { outcome: { result: "succeeded" } },

@@ -252,7 +252,7 @@ describe("a running round", () => {
 				outcome: {
 					result: "failed",
 					exitCode: 1,
-					reason: "rank 0 on a: exit code 1; the budget of 1 restarts is spent",
+					reason: "rank 0 on a: exit code 1; the budget of 1 restart is spent",
 					root: { nodeId: "a" },
 				},
 			},
@@ -302,7 +302,7 @@ describe("a running round", () => {
 				outcome: {
 					result: "failed",
 					exitCode: 1,
-					reason: expect.stringContaining("the budget of 1 restarts is spent"),
+					reason: expect.stringContaining("the budget of 1 restart is spent"),
 				},
 			},
 		});

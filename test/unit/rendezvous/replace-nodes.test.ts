@@ -3,11 +3,9 @@ import { EMPTY_MEMORY } from "../../../src/rendezvous/planner/plan.js";
 import { planRound } from "../../../src/rendezvous/planner/plan-round.js";
 import { planWrites } from "../../../src/rendezvous/planner/plan-writes.js";
 import { toCareFor } from "../../../src/rendezvous/planner/replace-nodes.js";
+import type { ReplacedRecord } from "../../../src/rendezvous/records/departure-records.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import type {
-	NodeRecord,
-	ReplacedRecord,
-} from "../../../src/rendezvous/records/records.js";
+import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
 import {

@@ -104,6 +104,55 @@ it("D3 of a role that restarts alone is in vain though others make steps", () =>
 	expect(fruitlessAfter(view.round, root, progressOf(view), CONFIG)).toBe(4);
 });
 
+describe("B3 a round that is left because a node's lease ran out", () => {
+	const SEATS = { seats: { a: seatRecord("a"), b: seatRecord("b") } };
+	const running = {
+		...{ synced: 4, deprecated: 3, planId: "plan-1", seats: 2 },
+	};
+	const trial = { round: 4, at: 20_000 };
+	const leave = (others: Parameters<typeof runView>[1], now = 9_000) => {
+		const view = runView({ ...running, fruitless: 3 }, others, SEATS);
+		const memory = { ...EMPTY_MEMORY, trial };
+		return planRound(view, memory, CONFIG, "plan-5", { now, wallTime: now });
+	};
+	const rejoined = (reached?: Reached) => {
+		const left = { ...running, deprecated: 4, fruitless: 8 };
+		const cause = { ...roundRecord().cause, kind: "scale-down" as const };
+		const nodes = ["a", "b"].map((id) =>
+			nodeRecord(id, { claim: 5, ...(id === "a" && reached && { reached }) }),
+		);
+		const view = runView({ ...left, cause }, nodes, SEATS);
+		return planRound(view, EMPTY_MEMORY, CONFIG, "plan-5", {
+			...{ now: 9_000, wallTime: 9_000 },
+		});
+	};
+	const a = nodeRecord("a", { claim: 4, state: "running" });
+	const leaving = nodeRecord("b", { claim: 4, state: "leaving" });
+
+	it.each([
+		["at once is one more in vain", [a], 9_000, 4],
+		["after the settle time is not", [a], 20_000, 0],
+		["by a node that was asked to go says nothing", [a, leaving], 9_000, 3],
+	])("%s", (_, nodes, now, fruitless) => {
+		expect(leave(nodes, now).plan).toMatchObject({ round: { fruitless } });
+	});
+
+	it("is followed by a wait that grows as after failures", () => {
+		expect(rejoined()).toMatchObject({
+			plan: undefined,
+			awaited: { kind: "delay" },
+		});
+		expect(rejoined().until).toBeGreaterThan(9_000 + 8_000);
+	});
+
+	it("is followed at once by the next one if steps were made in it", () => {
+		expect(rejoined({ round: 4, step: 7 }).plan).toMatchObject({
+			kind: "lift",
+			round: { fruitless: undefined },
+		});
+	});
+});
+
 describe("while a restart is held back", () => {
 	const unpaid = nodeFailure("b", {
 		failure: failureRecord("b", { fingerprint: "exit code 1" }),

@@ -107,7 +107,7 @@ describe("a failure", () => {
 	it("D2 costs the run's budget only while it is in the window", () => {
 		const verdicts = play({ restartWindowMs: HOUR }, [0, HOUR, 1.5 * HOUR]);
 		expect(verdicts.slice(0, 2)).toEqual(["goes on", "goes on"]);
-		expect(verdicts[2]).toMatch(/the budget of 1 restarts in 1h is spent$/);
+		expect(verdicts[2]).toMatch(/the budget of 1 restart in 1h is spent$/);
 	});
 
 	it("D1 beyond a node's limit keeps the node out, and costs nobody else", () => {
@@ -119,7 +119,7 @@ describe("a failure", () => {
 	it("D2 beyond a role's limit ends the run", () => {
 		const verdicts = play({ maxRestarts: 9 }, [0, 1], {}, { maxRestarts: 1 });
 		expect(verdicts[1]).toMatch(
-			/the budget of 1 restarts of the role trainer is spent$/,
+			/the budget of 1 restart of the role trainer is spent$/,
 		);
 	});
 
@@ -147,7 +147,7 @@ describe("a failure", () => {
 		const verdicts = play({ restartWindowMs: HOUR }, [0, 1, 3 * HOUR], {
 			charge,
 		});
-		expect(verdicts[1]).toMatch(/has used up its budget of 1 restarts in 1h$/);
+		expect(verdicts[1]).toMatch(/has used up its budget of 1 restart in 1h$/);
 		expect(verdicts[2]).toBe("goes on");
 	});
 

@@ -19,10 +19,8 @@ import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 const REASON = "elastic-run stop by me on host";
 const NOW = 9_000;
-const STOPPED = {
-	...{ result: "stopped", exitCode: 5, reason: REASON, root: null },
-	endedAt: NOW,
-};
+const END = { result: "stopped", exitCode: 5, reason: REASON } as const;
+const STOPPED = { ...END, root: null, endedAt: NOW };
 const RUNNING = { synced: 1, planId: "plan-1", seats: 1 };
 
 describe("what stopping a run writes", () => {
@@ -32,7 +30,7 @@ describe("what stopping a run writes", () => {
 			[nodeRecord("a", { state: "running", since: 4_000 })],
 			{ seats: { a: seatRecord("a") }, story: historyRecord() },
 		);
-		const { round, story } = planStop(view, REASON, NOW);
+		const { round, story } = planStop(view, END, NOW);
 		expect(round).toEqual({ ...view.round, outcome: STOPPED });
 		expect(story).toEqual(
 			historyRecord({

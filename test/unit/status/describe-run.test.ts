@@ -79,7 +79,7 @@ describe("the phase of a run", () => {
 	const ended = {
 		result: "succeeded",
 		exitCode: 0,
-		reason: "all workers succeeded",
+		reason: "all nodes have finished",
 		root: null,
 		endedAt: 9_000,
 	} as const;

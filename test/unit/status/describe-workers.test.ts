@@ -4,6 +4,7 @@ import type { ProgressRecord } from "../../../src/model/progress.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { findingsOf } from "../../../src/status/describe-run.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
+import { nodeStatus } from "../../helpers/run-status.js";
 
 const KEYS = new RunKeys("r");
 const STRAGGLER = {
@@ -52,7 +53,7 @@ it.each<[string, readonly ProgressRecord[], object]>([
 			records.map((one) => [KEYS.progressOf(one.nodeId), one]),
 		),
 	);
-	const nodes = [{ nodeId: "a" }, { nodeId: "b" }];
+	const nodes = [nodeStatus("a"), nodeStatus("b")];
 	const round = { instance: 1, synced: 2 };
 	const sources = { keys: KEYS, snapshot, wallTime: 9, warn: () => {} };
 	expect(findingsOf(nodes, round, sources)).toEqual(found);

@@ -9,7 +9,7 @@ import { nodeStatus } from "../../helpers/run-status.js";
 
 type Told = Pick<NodeStatus, "starts" | "nextStart">;
 
-const FIRST = "no worker has made a step yet";
+const FIRST = "no step was made before";
 const SHORT = "memory is short";
 const node = (nodeId: string, told: Told) => nodeStatus(nodeId, told);
 

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
+import type { LedgerRecord } from "../../../src/model/ledger.js";
+import type { RoundSteps } from "../../../src/model/step.js";
 import type { HistoryRecord } from "../../../src/rendezvous/records/history-record.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import type {
 	NodeRecord,
 	RoundRecord,
 } from "../../../src/rendezvous/records/records.js";
-import { describeHistory } from "../../../src/status/history.js";
+import { describeHistory, repairsToStep } from "../../../src/status/history.js";
 import { measureRounds, phasesOf } from "../../../src/status/round-times.js";
+import { ledgerRecord } from "../../helpers/ledger-record.js";
 import { snapshotOf } from "../../helpers/run-snapshot.js";
 import {
 	failureRecord,
@@ -82,6 +85,48 @@ describe("the phases of a round", () => {
 			begunAt: 6_000,
 		});
 		expect(phasesOf(line, before)).toMatchObject({ noticeMs });
+	});
+});
+
+describe("C6 repairs", () => {
+	const made = (
+		round: number,
+		{ newAt, ...change }: Partial<RoundSteps> & { newAt: number | null },
+	) =>
+		ledgerRecord({
+			...{ nodeId: "a", round, startedAt: 0 },
+			steps: {
+				...{ first: 1, furthest: { step: 9, source: "report" } },
+				...{ firstAt: 3_500, newAt, ...change },
+			},
+		});
+	const rounds = [
+		historyRecord({ round: 1, begunAt: 0, startedAt: 100, endedAt: 1_000 }),
+		historyRecord({
+			...{ round: 2, cause: cause("failure"), begunAt: 1_000 },
+			startedAt: 3_000,
+		}),
+	];
+
+	it.each<[string, readonly LedgerRecord[], object | undefined]>([
+		["none is known without steps", [], undefined],
+		[
+			"one ends with the first step beyond those before",
+			[made(1, { newAt: 200 }), made(2, { newAt: 35_100 })],
+			{ count: 1, meanMs: 34_100, longestMs: 34_100 },
+		],
+		[
+			"one goes on while steps are made again",
+			[made(1, { newAt: 200 }), made(2, { newAt: null })],
+			{ count: 0, meanMs: null, longestMs: null },
+		],
+		[
+			"one ends with any step where numbers cannot be compared",
+			[made(2, { newAt: null, isUnsure: true })],
+			{ count: 1, meanMs: 2_500, longestMs: 2_500 },
+		],
+	])("to a step: %s", (_, records, toStep) => {
+		expect(repairsToStep(rounds, records)).toEqual(toStep);
 	});
 });
 
@@ -196,7 +241,7 @@ describe("a run's history", () => {
 	it("of a run that nobody is left of, and of its start before", () => {
 		const before = historyRecord({
 			...{ instance: 3, round: 1, begunAt: 100, startedAt: 200 },
-			...{ endedAt: 700, ending: "all workers succeeded" },
+			...{ endedAt: 700, ending: "all nodes have finished" },
 			outcome: "succeeded",
 		});
 		const lost = { ...line, round: 2 };

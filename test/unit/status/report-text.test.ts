@@ -65,6 +65,15 @@ const because = (
 });
 
 describe("formatReport", () => {
+	it("C5 tells an ending that is that of the round above as the same", () => {
+		const [first] = ROUNDS;
+		const ending = first?.ending ?? "";
+		const rounds = ROUNDS.map((story) => ({ ...story, ending }));
+		const text = formatReport({ ...failed, rounds }, false);
+		expect(text.split(ending)).toHaveLength(2);
+		expect(text).toMatch(/2 +4 +340 ms .* same as above/);
+	});
+
 	it("tells a failed run from its root cause on", () => {
 		expect(formatReport(failed, false)).toBe(
 			`root cause: rank 2 on node-a (pid 4711), round 2: exit code 1

@@ -5,13 +5,13 @@ describe("the story of a node whose workers are done before those of others", ()
 	const finishedEarly = () => {
 		const history = new RoundHistory();
 		history.started(1, 2, 1_000, 50_000);
-		history.finished("all workers succeeded", 1_500);
+		history.finished("all nodes have finished", 1_500);
 		return history;
 	};
 
 	it("says how long its own ran, and that they succeeded", () => {
 		expect(finishedEarly().rounds).toMatchObject([
-			{ round: 1, ranMs: 500, ending: "all workers succeeded" },
+			{ round: 1, ranMs: 500, ending: "all nodes have finished" },
 		]);
 	});
 

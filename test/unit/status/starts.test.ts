@@ -10,7 +10,7 @@ import {
 import { ledgerRecord } from "../../helpers/ledger-record.js";
 
 const COLD: Starts & Pick<NodeStart, "kind"> = {
-	...{ warm: 0, cold: 2, reason: "no worker has made a step yet" },
+	...{ warm: 0, cold: 2, reason: "no step was made before" },
 	kind: "first",
 };
 const WARM = { warm: 2, cold: 0 };

@@ -166,7 +166,7 @@ describe("what a node says of itself now", () => {
 	it("ends with the run", () => {
 		const outcome = {
 			...({ result: "succeeded", exitCode: 0, root: null } as const),
-			...{ reason: "all workers succeeded", endedAt: BEGUN + 30_000 },
+			...{ reason: "all nodes have finished", endedAt: BEGUN + 30_000 },
 		};
 		const finished = a({ state: "finished", since: BEGUN + 29_000 });
 		expect(spansWith(finished, { outcome }).slice(-2)).toEqual([

@@ -52,8 +52,19 @@ describe("the straggler", () => {
 			undefined,
 		],
 		["is none before enough steps", [FAST, undefined, SLOW, FAST], undefined],
+		[
+			"C2 is none where it is later than a whole step: nobody waits for it",
+			[FAST, FAST, [0.4, 0.438, 0.45], FAST],
+			undefined,
+		],
 	])("%s", (_, paces, rank) => {
 		expect(findStraggler(ranksOf(paces))?.rank).toBe(rank);
+	});
+
+	it("C2 is none where one is faster than the others: it waits for nobody", () => {
+		const ranks = ranksOf([FAST, FAST, SLOW, FAST]);
+		const free = ranks.map((one) => ({ ...one, rate: 10 + one.rank }));
+		expect(findStraggler(free)).toBeUndefined();
 	});
 
 	it("loses to the others what it takes longer than the middle one", () => {
@@ -147,44 +158,74 @@ describe("own times", () => {
 });
 
 describe("arrivals", () => {
-	const note = (late: readonly number[], steps: number) => {
+	/** Steps of workers that each take so many milliseconds, more or less, and of which some wait for all. */
+	const note = (
+		takes: readonly number[],
+		steps: number,
+		{ waits = true, vary = 4, starts = [0, 20, 40] } = {},
+	) => {
+		const random = seededRandom(7);
 		const arrivals = new Arrivals();
+		let times = takes.map((_, rank) => starts[rank] ?? 0);
 		for (let step = 1; step <= steps; step++) {
-			for (const [rank, ms] of late.entries()) {
-				arrivals.note(rank, step, step * 1_000 + ms);
-			}
+			const last = Math.max(...times);
+			times = times.map(
+				(own, rank) =>
+					(waits ? last : own) + (takes[rank] ?? 0) + vary * random(),
+			);
+			const told = [...times.entries()].sort(([, a], [, b]) => a - b);
+			for (const [rank, at] of told) arrivals.note(rank, step, Math.round(at));
 		}
 		return arrivals;
 	};
+	/** One for the first report, before all workers are known, and 41 that tell whether they wait. */
+	const ENOUGH = 42;
 
 	it.each<[readonly number[], readonly number[]]>([
 		[
-			[0, 1, 31],
-			[-0.001, 0, 0.03],
+			[100, 100, 130],
+			[0, 0, 0.03],
 		],
 		[
-			[0, 30],
+			[100, 130],
 			[0, 0.03],
 		],
-	])("of %j ms are measured from the middle one", (late, usual) => {
-		// The first step is complete before the others are known.
-		const arrivals = note(late, PACE_STEPS + 1);
-		const found = late.map((_, rank) => arrivals.paceOf(rank)?.usual);
-		expect(found).toEqual(usual);
+	])("C2 of %j ms a step are measured from the middle one", (takes, usual) => {
+		const arrivals = note(takes, ENOUGH);
+		for (const [rank, seconds] of usual.entries()) {
+			const found = arrivals.paceOf(rank)?.usual;
+			expect(Math.abs((found ?? 1) - seconds)).toBeLessThan(0.004);
+		}
 	});
 
 	it("say nothing before enough steps, of a lone worker, and after another round began", () => {
-		expect(note([0, 30], PACE_STEPS - 1).paceOf(1)).toBeUndefined();
-		expect(note([0], 100).paceOf(0)).toBeUndefined();
-		const arrivals = note([0, 30], 100);
+		expect(note([100, 130], ENOUGH - 2).paceOf(1)).toBeUndefined();
+		expect(note([100], 100).paceOf(0)).toBeUndefined();
+		const arrivals = note([100, 130], 100);
 		arrivals.clear();
 		expect(arrivals.paceOf(1)).toBeUndefined();
 	});
 
-	it("compare only steps that all have reported, and forget the others", () => {
-		const arrivals = note([0, 30], 1);
-		for (let step = 2; step <= 500; step++) arrivals.note(0, step, step);
-		for (let step = 481; step <= 500; step++) arrivals.note(1, step, step + 9);
-		expect(arrivals.paceOf(1)?.usual).toBeCloseTo(0.009);
+	it.each([
+		["equally fast", [105, 105, 105], 4],
+		["one slower", [105, 105, 109], 4],
+		["one much slower", [75, 75, 438], 4],
+		["without any variation", [105, 105, 105], 0],
+	] as const)("C2 of workers that do not wait are none: %s", (_, takes, vary) => {
+		for (let steps = ENOUGH; steps <= 400; steps += 20) {
+			const free = note(takes, steps, { waits: false, vary });
+			expect(free.paceOf(2), `${steps} steps`).toBeUndefined();
+		}
+	});
+
+	it("C2 end with the first step that one makes before all have made the last", () => {
+		const arrivals = note([100, 130], ENOUGH);
+		expect(arrivals.paceOf(1)).toBeDefined();
+		const [late, early] = [1e6, 1e6 - 200];
+		arrivals.note(0, 900, early - 10);
+		arrivals.note(0, 901, early);
+		arrivals.note(1, 900, late);
+		arrivals.note(1, 901, late + 10);
+		expect(arrivals.paceOf(1)).toBeUndefined();
 	});
 });

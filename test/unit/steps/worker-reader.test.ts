@@ -92,8 +92,9 @@ describe("the reader of a worker", () => {
 		const clock = { now: () => 0, wallTime: () => 1_000_000_000 };
 		const said: unknown[] = [];
 		let now = 0;
+		let setBy = 0;
 		const reader = new WorkerReader({
-			clock: { ...clock, wallTime: () => clock.wallTime() + now },
+			clock: { ...clock, wallTime: () => clock.wallTime() + now + setBy },
 			...{ pattern: /step (\d+)/, outputs: [] },
 			hookFiles: { steps, phase },
 			onPhase: ({ busy }, at) => said.push([busy, at]),
@@ -113,6 +114,11 @@ describe("the reader of a worker", () => {
 		expect(lookAt(1_000)).toEqual([Number.NEGATIVE_INFINITY, undefined]);
 		tell(1_500, "saves a checkpoint");
 		expect(lookAt(2_000)).toEqual([61_500, "saves a checkpoint"]);
+		// K10: somebody sets the wall clock meanwhile.
+		for (const hours of [2, -2]) {
+			setBy = hours * 3_600_000;
+			expect(lookAt(3_000)).toEqual([61_500, "saves a checkpoint"]);
+		}
 		writeFileSync(phase, " ".repeat(80));
 		expect(lookAt(9_000)).toEqual([9_000, undefined]);
 		expect(lookAt(10_000)).toEqual([9_000, undefined]);

@@ -3,8 +3,16 @@ import { WorkerReaders } from "../../../src/steps/worker-readers.js";
 import { noteStep } from "../../../src/steps/worker-steps.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
+interface Report {
+	readonly step: number;
+	readonly loss?: number | null;
+}
+
 /** Readers of workers that report these steps, one list for each worker. */
-function readersOf(reports: readonly (readonly number[])[]) {
+function readersOf(
+	reports: readonly (readonly (number | Report)[])[],
+	gone: unknown[] = [],
+) {
 	const processes = reports.map((_, localRank) => ({
 		...{ localRank, rank: localRank, pid: 100 + localRank },
 		...{ directory: `/nosuch/${localRank}`, logs: undefined },
@@ -15,16 +23,17 @@ function readersOf(reports: readonly (readonly number[])[]) {
 		clock: new VirtualClock(),
 		onStep: () => {},
 		onPhase: () => {},
+		onLossGone: ({ rank }, loss) => void gone.push({ rank, ...loss }),
 	});
 	for (const [localRank, steps] of reports.entries()) {
-		for (const step of steps) {
+		for (const report of steps) {
 			const process = processes[localRank];
 			if (process === undefined) continue;
 			const reply = {
 				kind: "PROGRESS",
 				sequence: 1,
 				timestamp: 0,
-				step,
+				...(typeof report === "number" ? { step: report } : report),
 			} as const;
 			readers.heard(process, reply, 0);
 		}
@@ -46,6 +55,17 @@ it.each([
 	["none where it has gone back", [[3, 4, 0]], undefined],
 ])("the step of one worker: %s", (_, reports, step) => {
 	expect(readersOf(reports).stepOf(0)).toBe(step);
+});
+
+it("a loss that is no number any more is told once for each process, and not shown as it was", () => {
+	const gone: unknown[] = [];
+	const fine = [1, 2].map((step) => ({ step, loss: 0.5 }));
+	const bad = [3, 4].map((step) => ({ step, loss: null }));
+	const again = [{ step: 5, loss: 0.25 }, ...bad];
+	const readers = readersOf([[...fine, ...bad, ...again], fine, bad], gone);
+	expect(gone).toEqual([{ rank: 0, name: "loss", last: 0.5 }]);
+	const shown = readers.progress().map(({ metrics }) => metrics);
+	expect(shown).toEqual([{}, { loss: 0.5 }, {}]);
 });
 
 it("a better source does not make a worker start over", () => {

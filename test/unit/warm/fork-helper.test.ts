@@ -3,7 +3,7 @@ import { ForkHelper } from "../../../src/warm/fork-helper.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
 it.for([
-	[[], { kind: "first", reason: "no worker has made a step yet" }],
+	[[], { kind: "first", reason: "no step was made before" }],
 	[["-I"], { kind: "command", reason: "Python runs with -I" }],
 ] as const)("has nothing to fork before a worker has taught it: python3 %o", ([
 	flags,
@@ -15,6 +15,7 @@ it.for([
 		setpriv: undefined,
 		registry: { add: () => {}, remove: () => {} },
 		workers: 1,
+		isFrugal: false,
 	});
 	const spec = {
 		localRank: 0,

@@ -24,11 +24,11 @@ it.for<readonly [string, unknown]>([
 	],
 	['{"kind":"refused","reason":"r","leaveOut":["a"],"sets":[]}', undefined],
 	[
-		'{"kind":"ready","modules":1,"bytes":2,"seconds":0,"left":[[3,"A"]]}',
+		'{"kind":"ready","pid":9,"modules":1,"bytes":2,"seconds":0,"left":[[3,"A"]],"leaveOut":[],"sets":[]}',
 		expect.anything(),
 	],
 	[
-		'{"kind":"ready","modules":1,"bytes":2,"seconds":0,"left":[[3]]}',
+		'{"kind":"ready","pid":9,"modules":1,"bytes":2,"seconds":0,"left":[[3]],"leaveOut":[],"sets":[]}',
 		undefined,
 	],
 	['{"kind":"toString"}', undefined],

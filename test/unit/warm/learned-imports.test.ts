@@ -56,7 +56,11 @@ describe("what a worker has imported is learned", () => {
 		expect(heard).toEqual(["7 after a step: a"]);
 	});
 
-	it("after some time without a step, and once more after a step", async () => {
+	it("without a step once it imports nothing more, and once more after a step", async () => {
+		await clock.advance(SETTLED_MS);
+		leave("a");
+		await clock.advance(500);
+		expect(heard).toEqual([]);
 		await clock.advance(SETTLED_MS);
 		leave("a");
 		await clock.advance(500);

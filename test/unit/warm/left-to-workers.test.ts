@@ -8,6 +8,7 @@ import {
 
 const READY: Ready = {
 	...{ kind: "ready", modules: 1963, bytes: 7e6, seconds: 5.56, left: [] },
+	...{ pid: 5, leaveOut: [], sets: [] },
 };
 const cause = (module: string, root: string, what: string) => ({
 	...{ module, root, what, alone: false },
@@ -65,4 +66,8 @@ it("knows what no process imports ahead: what has failed also in one that is par
 	expect(leftOut.never.leaveOut).toEqual([never]);
 	expect(leftOut.add({ leaveOut: [alone], sets: [] })).toBe(false);
 	expect(leftOut.known.leaveOut).toEqual([never]);
+	const set = (alone: boolean) => ({ variable: "V", value: "1", alone });
+	leftOut.add({ leaveOut: [], sets: [set(false)] });
+	leftOut.add({ leaveOut: [], sets: [set(true)] });
+	expect(leftOut.never.sets).toEqual([set(false)]);
 });

@@ -7,7 +7,7 @@ import {
 } from "../../../../src/status/goodput/describe-goodput.js";
 import { recoveriesOf } from "../../../../src/status/goodput/failures.js";
 import type { RunAccounts } from "../../../../src/status/goodput/read-ledger.js";
-import { ledgerRecord } from "../../../helpers/ledger-record.js";
+import { ledgerRecord, stage, stages } from "../../../helpers/ledger-record.js";
 import { failureRecord, historyRecord } from "../../../helpers/run-view.js";
 import { sampleGoodput } from "../../../helpers/sample-goodput.js";
 
@@ -111,6 +111,23 @@ describe("goodput", () => {
 			...{ accounts: [], stragglerMs: new Map() },
 		});
 		expect(nothing).toMatchObject({ goodput: null, ettr: null });
+	});
+
+	it("C2 is not said of time of which nobody knows anything, and none of that is lost", () => {
+		const record = ledgerRecord({
+			...{ startedAt: 0, ranUntil: null, stoppedAt: null },
+			stages: stages({ unsure: stage(90_000), start: stage(10_000) }),
+		});
+		const lines = [historyRecord({ members: ["a"], begunAt: 0 })];
+		const goodput = describeGoodput({
+			...{ runId: "r", instance: 1, begunAt: 0, endedAt: null, until: 100_000 },
+			...{ lines, starts: [lines], root: null, countsSteps: true },
+			accounts: [{ nodeId: "a", from: 0, to: 100_000, records: [record] }],
+			stragglerMs: new Map(),
+		});
+		expect(goodput.ledger).toMatchObject({ unknown: 90, startup: 10 });
+		expect(goodput).toMatchObject({ goodput: null, ettr: null });
+		expect(costOf(goodput, 3_600).lost).toBeCloseTo(10, 9);
 	});
 
 	it("P4 costs the price of all node-hours; what was not productive is lost", () => {

@@ -12,6 +12,7 @@ import {
 	nodeLedger,
 	type Story,
 } from "../../../../src/status/goodput/node-ledger.js";
+import { toldUntil } from "../../../../src/status/goodput/read-ledger.js";
 import { ledgerRecord, stage, stages } from "../../../helpers/ledger-record.js";
 import { failureRecord, historyRecord } from "../../../helpers/run-view.js";
 import { seededRandom } from "../../../helpers/seeded-random.js";
@@ -44,6 +45,22 @@ const secondRecord = (change: Partial<LedgerRecord> = {}) =>
 
 const story = (lines: readonly HistoryRecord[], rest: Partial<Story> = {}) => ({
 	...{ lines, root: null, countsSteps: true, stragglerMs: new Map(), ...rest },
+});
+
+it.each<[string, LedgerRecord | undefined, number, number]>([
+	["its last record while it makes steps", secondRecord(), 9_000, 2_000],
+	["now if it has been silent for long", secondRecord(), 60_000, 60_000],
+	["now while it runs no worker", ledgerRecord(), 9_000, 9_000],
+	[
+		"now where nobody counts steps",
+		secondRecord({ steps: null }),
+		9_000,
+		9_000,
+	],
+	["now if its clock is ahead", secondRecord(), 1_000, 1_000],
+	["now without a record", undefined, 9_000, 9_000],
+])("P4 the time of a node that is there is divided until %s", (_, last, now, until) => {
+	expect(toldUntil(last, now)).toBe(until);
 });
 
 function ledger(

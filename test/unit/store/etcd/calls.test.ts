@@ -39,7 +39,7 @@ const FORBIDDEN = new StatusError({
 	details: "etcdserver: permission denied",
 });
 
-function callsOf(endpoints: readonly string[], login = new Login(undefined)) {
+function callsOf(endpoints: readonly string[], login = new Login({})) {
 	const clock = new VirtualClock(1_000);
 	const { connections, clients } = fakeConnections(clock, { endpoints });
 	const calls = new Calls({ clock, connections, login });
@@ -117,7 +117,7 @@ describe("a call", () => {
 describe("a token that etcd does not take", () => {
 	function loginOf(...tokens: readonly string[]) {
 		const left = [...tokens];
-		const login = new Login({ username: "u", password: "p" });
+		const login = new Login({ login: { username: "u", password: "p" } });
 		const setUp = callsOf(["a:1"], login);
 		const current = setUp.connections.current as unknown as object;
 		Object.assign(current, {

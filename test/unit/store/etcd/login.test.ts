@@ -23,7 +23,7 @@ const refusal = (code: number, details: string) =>
 describe("a login", () => {
 	it("asks once for all that want a token", async () => {
 		const { client, asked } = clientOf("one", "two");
-		const login = new Login(CREDENTIALS);
+		const login = new Login({ login: CREDENTIALS });
 		expect(login.known).toBeUndefined();
 		const tokens = [login.token(client), login.token(client)];
 		expect(await Promise.all(tokens)).toEqual(["one", "one"]);
@@ -33,7 +33,7 @@ describe("a login", () => {
 
 	it("asks again once for a token that all have found to be old", async () => {
 		const { client, asked } = clientOf("one", "two", "three");
-		const login = new Login(CREDENTIALS);
+		const login = new Login({ login: CREDENTIALS });
 		await login.token(client);
 		login.forget("one");
 		expect(await login.token(client)).toBe("two");
@@ -45,7 +45,7 @@ describe("a login", () => {
 	it("needs no token where etcd has no authentication, and asks again where it has later", async () => {
 		const off = refusal(9, "etcdserver: authentication is not enabled");
 		const { client } = clientOf(off, "one");
-		const login = new Login(CREDENTIALS);
+		const login = new Login({ login: CREDENTIALS });
 		expect(await login.token(client)).toBeUndefined();
 		login.forget(undefined);
 		expect(await login.token(client)).toBe("one");

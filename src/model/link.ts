@@ -1,0 +1,35 @@
+import { fields, flag, type Infer, oneOf, optional } from "../base/shape.js";
+import { count, name, port, token } from "./value.js";
+
+/** Where an agent listens for the run's other agents. */
+export type LinkAddress = Infer<typeof LINK_ADDRESS>;
+
+export const LINK_ADDRESS = fields({
+	/** A host name or an IP address, without brackets. */
+	address: token,
+	port,
+	/** Who knows it can read the run's records, and so belongs to the run. */
+	secret: token,
+});
+
+/** One process of a node, and where it can be called. */
+export type LinkedAgent = Infer<typeof LINKED_AGENT>;
+
+export const LINKED_AGENT = fields({
+	nodeId: name,
+	incarnation: token,
+	link: optional(LINK_ADDRESS),
+});
+
+/** What the agents of a round say to its head, and the head to them, about a store that is away: see ride.ts. */
+export type RideMessage = Infer<typeof RIDE_MESSAGE>;
+
+export const RIDE_MESSAGE = fields({
+	kind: oneOf("poll", "away", "back", "ride", "over"),
+	/** The plan of the round. */
+	plan: token,
+	/** Numbers the head's polls. */
+	poll: count,
+	/** Whether who says it has a seat in the round. */
+	isMember: optional(flag),
+});

@@ -1,0 +1,34 @@
+import type { Store } from "../../store/index.js";
+import type { RunKeys } from "../records/keys.js";
+import { encodeRecord } from "../records/record-codec.js";
+import { type NodeRecord, RECORD_VERSION } from "../records/records.js";
+import { decodeNode } from "../records/run-view.js";
+
+/** One process of a node. */
+export type NodeProcess = Pick<NodeRecord, "nodeId" | "incarnation">;
+
+/**
+ * Ends the lease of an agent that is certainly dead and has left no worker, and writes that it died. Its record and, if it
+ * coordinated, the coordinator's key vanish in one revision, as when the lease expires. A lease belongs to one process only,
+ * so a later process of the node is never touched. Returns whether there was such a lease.
+ */
+export async function endLeaseOfDead(
+	store: Pick<Store, "snapshot" | "transaction" | "endLease">,
+	keys: RunKeys,
+	{ nodeId, incarnation }: NodeProcess,
+): Promise<boolean> {
+	const key = keys.node(nodeId);
+	const record = { version: RECORD_VERSION, incarnation, died: true } as const;
+	const died = { put: keys.leftBy(nodeId), value: encodeRecord(record) };
+	for (;;) {
+		const entry = (await store.snapshot([key])).entries.get(key);
+		if (entry === undefined || entry.lease === null) return false;
+		if (decodeNode(entry).incarnation !== incarnation) return false;
+		const { modRevision, lease } = entry;
+		const written = await store.transaction([{ key, modRevision }], [died]);
+		// Its own last write, or its successor's first one, may come in between.
+		if (!written.succeeded) continue;
+		await store.endLease(lease);
+		return true;
+	}
+}

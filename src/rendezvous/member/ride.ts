@@ -1,0 +1,351 @@
+import type { Clock } from "../../base/clock.js";
+import { formatDuration } from "../../base/units.js";
+import type { RideMessage } from "../../model/index.js";
+import type { Lease } from "../../store/index.js";
+import type { RoundView } from "../records/run-view.js";
+
+/*
+ * How a round goes on while the store is away.
+ *
+ * The head of the round asks all agents that it is linked with, again and again. Each answers `away` if the store is away
+ * for it too, and promises with it to plan nothing for a while. Once all members have answered so, and all other agents
+ * that are linked with the head, the head says `ride` to each: no other round can have begun, and none can begin before
+ * the promises are over. Each agent counts the time of its permission from when it sent the answer that it is for.
+ *
+ * An agent that the head does not know, as one that came later, plans nothing while members may ride: see riders.ts.
+ */
+
+/**
+ * Parts of the time to live of a lease: the store counts as away, how often the head asks, how old an answer may be. After
+ * the last one users are told.
+ */
+const AWAY_AFTER = 0.4;
+const ASKS_EVERY = 0.05;
+const FRESH_FOR = 0.5;
+const TOLD_AFTER = 0.8;
+/** Few polls are answered late. */
+const MOST_POLLS = 64;
+
+/** The agent's connections to the other agents of its run. */
+export interface RideLinks {
+	tellHead(message: RideMessage): void;
+	/** Of the head: to one agent, by its incarnation. */
+	tell(incarnation: string, message: RideMessage): void;
+	/** Of the head: from now on it knows the agents that are linked with it as agents of this plan, and tells them so. */
+	begin(plan: string): void;
+	/** Of the head: those of the plan that have not left since, by incarnation. */
+	readonly known: ReadonlySet<string>;
+	/** The plan as an agent of which the head knows this one, and since when, on the steady clock. */
+	readonly knownFor:
+		| { readonly plan: string; readonly since: number }
+		| undefined;
+	/** Receives what other agents say, from now on. */
+	listen(hear: (from: string, message: RideMessage) => void): void;
+}
+
+export interface RideOptions {
+	readonly clock: Clock;
+	readonly links: RideLinks;
+	readonly incarnation: string;
+	readonly leaseTtlMs: number;
+	/** The lease of its record; undefined while it has none. */
+	readonly lease: () => Pick<Lease, "expiresAt" | "ttlMs"> | undefined;
+	/** How long a round goes on without the store. */
+	readonly rideOutMs: number;
+	/** Called when it may plan again sooner than it had promised. */
+	readonly onReleased: () => void;
+	/** Receives what happens, in words. */
+	readonly tell: (words: string) => void;
+}
+
+interface Answer {
+	readonly kind: "away" | "back";
+	readonly poll: number;
+	readonly isMember: boolean;
+}
+
+/** One agent's part in riding out an outage of the store. */
+export class Ride {
+	private view: Pick<RoundView, "round" | "seat"> | undefined;
+	/** The revision of `round` for which it has written a plan whose outcome is unknown. */
+	private unsureOf: number | undefined;
+	/** When the last acknowledged keepalive was sent. */
+	private heardStoreAt = Number.NEGATIVE_INFINITY;
+	/** How long its lease may be unconfirmed until the store counts as away: its own may live longer than the run's. */
+	private awayAfterMs: number;
+	/** Of the head: when it asked each poll, and the newest answers, by incarnation. */
+	private readonly asked = new Map<number, number>();
+	private readonly answers = new Map<string, Answer>();
+	private poll = 0;
+	/** When it answered each poll with `away`, since it last had the store; and the newest answered poll of the plan. */
+	private readonly answered = new Map<number, number>();
+	private lastAnswered = 0;
+	private isAsking = false;
+	private permittedUntil = Number.NEGATIVE_INFINITY;
+	/** Of the head: until when anybody may have its permission. */
+	private grantedUntil = Number.NEGATIVE_INFINITY;
+	private promised: { until: number; plan: string; poll: number } | undefined;
+	private ridesSince: number | undefined;
+	private cancelAsking = () => {};
+	private closed = false;
+
+	constructor(private readonly options: RideOptions) {
+		this.awayAfterMs = AWAY_AFTER * options.leaseTtlMs;
+		options.links.listen((from, message) => this.hear(from, message));
+	}
+
+	/** Until when the lease may be relied upon, on the steady clock, although the store is away. */
+	get reliableUntil(): number {
+		return this.permittedUntil - this.options.clock.asleep();
+	}
+
+	/** Until when this agent has promised to plan nothing, on the steady clock. */
+	get promisedUntil(): number {
+		const { until = Number.NEGATIVE_INFINITY } = this.promised ?? {};
+		return Math.max(until, this.grantedUntil) - this.options.clock.asleep();
+	}
+
+	/**
+	 * From when on nobody of this plan works on without the store unless this agent has said `away`, on the steady clock:
+	 * its head knows it, and what the head permitted before is over. Undefined: its head does not know it.
+	 */
+	knownFrom(plan: string): number | undefined {
+		const { links, leaseTtlMs } = this.options;
+		const { knownFor } = links;
+		if (knownFor?.plan !== plan) return undefined;
+		return knownFor.since + (1 + FRESH_FOR) * leaseTtlMs;
+	}
+
+	/** As the coordinator it writes a plan for `round` at this revision. It may be made without its knowledge. */
+	writing(roundRevision: number): void {
+		this.unsureOf = roundRevision;
+	}
+
+	/** It knows what has become of that plan. */
+	wrote(): void {
+		this.unsureOf = undefined;
+	}
+
+	see(view: Pick<RoundView, "round" | "seat">, roundRevision: number): void {
+		if (roundRevision !== this.unsureOf) this.unsureOf = undefined;
+		const { incarnation, links } = this.options;
+		const before = this.view?.round.planId;
+		this.view = view;
+		const { planId, head } = view.round;
+		if (planId === null || planId === before) return;
+		this.permittedUntil = Number.NEGATIVE_INFINITY;
+		for (const one of [this.answers, this.asked, this.answered]) one.clear();
+		this.lastAnswered = 0;
+		if (head?.incarnation === incarnation) links.begin(planId);
+	}
+
+	/** Call it at each look at the lease. */
+	look(): void {
+		const { clock } = this.options;
+		if (!this.isAway && this.ridesSince !== undefined) this.endRide();
+		if (this.closed || this.isAsking) return;
+		const awayAt = this.heardStoreAt - clock.asleep() + this.awayAfterMs;
+		this.cancelAsking();
+		this.cancelAsking = clock.wakeAt(awayAt + 1, () => this.ask());
+	}
+
+	close(): void {
+		this.closed = true;
+		this.cancelAsking();
+	}
+
+	/** Steady time that counts a machine's sleep. */
+	private get time(): number {
+		const { clock } = this.options;
+		return clock.now() + clock.asleep();
+	}
+
+	private get isAway(): boolean {
+		const lease = this.options.lease();
+		if (lease !== undefined) {
+			const { expiresAt, ttlMs } = lease;
+			const heardAt = expiresAt - ttlMs + this.options.clock.asleep();
+			this.heardStoreAt = Math.max(this.heardStoreAt, heardAt);
+			this.awayAfterMs = AWAY_AFTER * ttlMs;
+		}
+		return this.time - this.heardStoreAt > this.awayAfterMs;
+	}
+
+	/** The plan of the round that runs as far as this agent knows. */
+	private get plan(): string | null {
+		if (this.view === undefined) return null;
+		const { planId, synced, deprecated, outcome } = this.view.round;
+		return synced > deprecated && outcome === null ? planId : null;
+	}
+
+	private get isMember(): boolean {
+		const { seat = null, round } = this.view ?? {};
+		return seat !== null && "planId" in seat && seat.planId === round?.planId;
+	}
+
+	private get isHead(): boolean {
+		const { incarnation } = this.options;
+		return this.view?.round.head?.incarnation === incarnation;
+	}
+
+	/** The head asks while the store is away, and until all know that it is back. */
+	private ask(): void {
+		const { clock, leaseTtlMs, links, incarnation } = this.options;
+		const { plan } = this;
+		const isOwed =
+			this.isAway ||
+			this.grantedUntil > this.time ||
+			[...this.answers.values()].some(
+				(one) => one.kind === "away" && this.isAsked(one, 1 + FRESH_FOR),
+			);
+		this.isAsking = !this.closed && this.isHead && plan !== null && isOwed;
+		if (!this.isAsking || plan === null) return;
+		this.poll += 1;
+		const message = { kind: "poll", plan, poll: this.poll } as const;
+		note(this.asked, this.poll, this.time);
+		for (const one of links.known) links.tell(one, message);
+		const answer = this.answer(plan, this.poll);
+		if (answer !== undefined) this.take(incarnation, answer);
+		const at = clock.now() + ASKS_EVERY * leaseTtlMs;
+		this.cancelAsking = clock.wakeAt(at, () => this.ask());
+	}
+
+	private hear(from: string, message: RideMessage): void {
+		if (this.closed || message.plan !== this.plan) return;
+		const { plan, poll, kind } = message;
+		const isFromHead = this.view?.round.head?.incarnation === from;
+		if (kind === "away" || kind === "back") {
+			if (!this.isHead) return;
+			this.take(from, { kind, poll, isMember: message.isMember === true });
+		} else if (!isFromHead) return;
+		else if (kind === "poll") {
+			const answer = this.answer(plan, poll);
+			if (answer) this.options.links.tellHead({ ...answer, plan });
+		} else if (kind === "ride") this.permit(poll);
+		else this.release(plan, poll);
+	}
+
+	/** Undefined: it can say neither. */
+	private answer(plan: string, poll: number): Answer | undefined {
+		const { leaseTtlMs } = this.options;
+		const { isMember } = this;
+		// A poll that is heard twice was answered as it was then.
+		if (poll <= this.lastAnswered) return undefined;
+		this.lastAnswered = poll;
+		if (!this.isAway) {
+			// It relies on its lease again, and on no earlier answer, even if the permission for that is late.
+			this.permittedUntil = Number.NEGATIVE_INFINITY;
+			this.answered.clear();
+			return { kind: "back", poll, isMember };
+		}
+		if (this.unsureOf !== undefined) return undefined;
+		note(this.answered, poll, this.time);
+		// The head knows what it has permitted.
+		if (!this.isHead) {
+			const until = this.time + (1 + FRESH_FOR) * leaseTtlMs;
+			this.promised = { until, plan, poll };
+		}
+		return { kind: "away", poll, isMember };
+	}
+
+	/** The head takes an answer, and says what follows from all of them. */
+	private take(from: string, answer: Answer): void {
+		const { links, incarnation, leaseTtlMs } = this.options;
+		const known = this.answers.get(from);
+		if (known !== undefined && known.poll > answer.poll) return;
+		this.answers.set(from, answer);
+		const agents = [...new Set([...links.known, incarnation])];
+		const isGranted = this.grantedUntil > this.time;
+		// What it promised before is of no use to anybody.
+		if (answer.kind === "back" && !isGranted) this.say("over", [from]);
+		if (this.haveAllSaid("away", agents)) {
+			this.grantedUntil = this.time + leaseTtlMs;
+			this.say("ride", agents);
+		} else if (isGranted && this.haveAllSaid("back", agents)) {
+			this.grantedUntil = Number.NEGATIVE_INFINITY;
+			this.say("over", agents);
+		}
+	}
+
+	/** Whether these agents, all members of the round among them, have lately answered so. */
+	private haveAllSaid(
+		kind: Answer["kind"],
+		agents: readonly string[],
+	): boolean {
+		let members = 0;
+		for (const one of agents) {
+			const answer = this.answers.get(one);
+			if (answer?.kind !== kind || !this.isAsked(answer, FRESH_FOR))
+				return false;
+			if (answer.isMember) members += 1;
+		}
+		// The end of a node that works alone could not be told from an outage.
+		return members > 1 && members === this.view?.round.seats;
+	}
+
+	/** Whether the poll of this answer was asked within this part of a lease's time. */
+	private isAsked({ poll }: Answer, part: number): boolean {
+		const at = this.asked.get(poll);
+		const least = this.time - part * this.options.leaseTtlMs;
+		return at !== undefined && at >= least;
+	}
+
+	/** Says it to each of them, for the poll that it answered last. */
+	private say(kind: "ride" | "over", agents: readonly string[]): void {
+		const { links, incarnation } = this.options;
+		const { plan } = this;
+		if (plan === null) return;
+		for (const one of agents) {
+			const { poll = 0 } = this.answers.get(one) ?? {};
+			if (one !== incarnation) links.tell(one, { kind, plan, poll });
+			else if (kind === "ride") this.permit(poll);
+			else this.release(plan, poll);
+		}
+	}
+
+	/** All members of the round have confirmed it, this one by its answer to this poll. */
+	private permit(poll: number): void {
+		const { leaseTtlMs, rideOutMs, tell } = this.options;
+		const answeredAt = this.answered.get(poll);
+		if (answeredAt === undefined || !this.isAway) return;
+		const longest = this.heardStoreAt + rideOutMs;
+		const until = Math.min(answeredAt + leaseTtlMs, longest);
+		this.permittedUntil = Math.max(this.permittedUntil, until);
+		const isTold =
+			this.ridesSince !== undefined ||
+			this.time < this.heardStoreAt + TOLD_AFTER * leaseTtlMs;
+		if (isTold || this.permittedUntil <= this.time) return;
+		this.ridesSince = this.heardStoreAt;
+		const { synced, seats } = this.view?.round ?? { synced: 0, seats: 0 };
+		tell(
+			`the store is away: all ${seats} nodes of round ${synced} confirm it, so its workers run on, for ${formatDuration(rideOutMs)} at most`,
+		);
+	}
+
+	/** All agents that had answered this poll rely on their leases again. */
+	private release(plan: string, poll: number): void {
+		const { promised } = this;
+		if (promised?.plan === plan && promised.poll <= poll) {
+			this.promised = undefined;
+		}
+		if (this.promisedUntil <= this.options.clock.now()) {
+			this.options.onReleased();
+		}
+	}
+
+	private endRide(): void {
+		const { tell } = this.options;
+		const since = this.ridesSince ?? this.time;
+		this.ridesSince = undefined;
+		tell(
+			`the store is back after ${formatDuration(Math.round(this.time - since))}: the round goes on`,
+		);
+	}
+}
+
+/** Remembers the time of a poll. */
+function note(polls: Map<number, number>, poll: number, time: number): void {
+	polls.set(poll, time);
+	const [oldest] = polls.keys();
+	if (polls.size > MOST_POLLS && oldest !== undefined) polls.delete(oldest);
+}

@@ -1,0 +1,291 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.js";
+import { Connection } from "../../../src/links/connection.js";
+import { FrameReader, frame } from "../../../src/links/frames.js";
+import { introduce } from "../../../src/links/handshake.js";
+import { Links, type LinksOptions } from "../../../src/links/index.js";
+import type { LinkAddress, LinkedAgent } from "../../../src/model/index.js";
+import { freePort } from "../../helpers/free-port.js";
+import { waitFor } from "../../helpers/processes.js";
+import { startProxy } from "../../helpers/tcp-proxy.js";
+import { onTestFinished } from "../../helpers/this-test.js";
+import { VirtualClock } from "../../helpers/virtual-clock.js";
+
+/** Of all agents of a test. */
+let dead: LinkedAgent[];
+let said: string[];
+
+beforeEach(() => {
+	dead = [];
+	said = [];
+});
+
+interface Node {
+	readonly links: Links;
+	readonly self: LinkedAgent & { readonly link: LinkAddress };
+	/** What its guard was given last. */
+	voice: { readonly socket: Socket; readonly word: string } | undefined;
+}
+
+async function node(
+	nodeId: string,
+	options: Partial<LinksOptions> = {},
+): Promise<Node> {
+	const say = (message: string) => void said.push(message);
+	const links = await Links.open({
+		clock: systemClock,
+		random: () => 0,
+		log: { debug: say, info: say, warn: say },
+		port: 0,
+		decidedMs: 60_000,
+		onDead: (who) => dead.push(who),
+		...options,
+	});
+	const link = links.addressAt("127.0.0.1");
+	const self = { nodeId, incarnation: `${nodeId}.1`, link };
+	const made: Node = { links, self, voice: undefined };
+	links.guardBy({
+		speakThrough: (line) => {
+			made.voice = line;
+		},
+	});
+	onTestFinished(() => links.close());
+	return made;
+}
+
+/** The first coordinates. */
+async function linked(...nodeIds: readonly string[]): Promise<readonly Node[]> {
+	const nodes = await Promise.all(nodeIds.map((nodeId) => node(nodeId)));
+	const [root] = nodes;
+	for (const { links, self } of nodes) links.follow(self, root?.self);
+	await waitFor("all links", () => nodes.every(({ voice }) => voice));
+	return nodes;
+}
+
+/** Two, between whom a proxy is. */
+async function linkedThroughProxy(options: Partial<LinksOptions> = {}) {
+	const root = await node("a", options);
+	const other = await node("b", options);
+	const way = await startProxy(`127.0.0.1:${root.self.link.port}`);
+	const port = Number(way.endpoint.split(":")[1]);
+	const self = { ...root.self, link: { ...root.self.link, port } };
+	root.links.follow(root.self, root.self);
+	other.links.follow(other.self, self);
+	await waitFor("a link", () => hears(root)[0] && other.voice);
+	return { root, other, way };
+}
+
+function warnings() {
+	const warned: string[] = [];
+	const warn = (message: string) => void warned.push(message);
+	return { warned, log: { debug: () => {}, info: () => {}, warn } };
+}
+
+const suspects = ({ links }: Node) =>
+	links.now().suspected.map(({ nodeId, why }) => `${nodeId} ${why}`);
+const hears = (node: Node | undefined) => node?.links.now().heard ?? [];
+
+/** Calls as a stranger; what it is told, until it is left. */
+async function stranger(
+	{ self }: Node,
+	answer: (challenge: unknown) => string | undefined = () => undefined,
+): Promise<readonly unknown[]> {
+	const socket = connect(self.link.port, "127.0.0.1");
+	const reader = new FrameReader();
+	const told: unknown[] = [];
+	socket.on("error", () => {});
+	socket.on("data", (bytes) => {
+		for (const value of reader.push(bytes)) {
+			if (told.push(value) === 1) socket.write(answer(value) ?? "");
+		}
+	});
+	await once(socket, "close");
+	return told;
+}
+
+/** Calls as an agent that may have the wrong secret; why it was left. */
+function caller(
+	{ self }: Node,
+	change: { secret?: string; purpose?: "agent" | "guard" } = {},
+	onWelcome: (connection: Connection) => void = () => {},
+): Promise<string> {
+	const { secret, port } = self.link;
+	const link = { address: "", port, secret: change.secret ?? secret };
+	return new Promise((resolve) => {
+		const socket = connect(port, "127.0.0.1");
+		const connection = new Connection(socket, resolve);
+		const me = { nodeId: "x", incarnation: "x.1" };
+		const purpose = change.purpose ?? "agent";
+		introduce(connection, systemClock, link, me, purpose, () =>
+			onWelcome(connection),
+		);
+	});
+}
+
+describe("A9 linked agents", () => {
+	it("hear each other, and the coordinator's guard speaks to the first that came", async () => {
+		const [root, ...others] = await linked("a", "b", "c");
+		expect([...hears(root)].sort()).toEqual(["b", "c"]);
+		expect(others.map(hears)).toEqual([["a"], ["a"]]);
+	});
+
+	it("are forty, and one that dies is heard of by who coordinates", async () => {
+		const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
+		const nodes = await linked(...names);
+		await waitFor("all heard", () => hears(nodes[0]).length === 39);
+		const last = nodes.at(-1)?.voice;
+		last?.socket.write(last.word);
+		await waitFor("the word", () => dead.length > 0);
+		expect(dead).toEqual([{ nodeId: "n39", incarnation: "n39.1" }]);
+	});
+
+	it("suspect nobody who leaves in order, and call nobody then", async () => {
+		const [root, leaver] = await linked("a", "b");
+		leaver?.links.close();
+		await waitFor("it to be gone", () => hears(root).length === 0);
+		expect(root?.links.now()).toEqual({ heard: [], suspected: [] });
+		// A process without anything open ends: so nothing that it called may be left.
+		root?.links.close();
+		await waitFor("closed sockets", () => root?.voice?.socket.destroyed);
+		expect(leaver?.voice?.socket.destroyed).toBe(true);
+		expect(said.filter((line) => /again/.test(line))).toEqual([]);
+	});
+
+	it("suspect who has closed without a word, until it calls again", async () => {
+		const { root, other, way } = await linkedThroughProxy();
+		const before = other.voice?.socket;
+		way.cut();
+		await waitFor("a suspicion", () => suspects(root).length === 1);
+		expect(suspects(root)).toEqual(["b closed"]);
+		expect(suspects(other)).toEqual(["a closed"]);
+		await way.resume();
+		await waitFor("both heard", () => hears(root)[0] && hears(other)[0]);
+		expect(suspects(root)).toEqual([]);
+		// The guard holds a connection of before, and needs another one.
+		await waitFor("a new voice", () => other.voice?.socket !== before);
+	});
+
+	it("suspect who is silent, and call again where a connection is dead", async () => {
+		const { root, other, way } = await linkedThroughProxy({ decidedMs: 1_000 });
+		way.stallOld();
+		await waitFor("a suspicion", () => suspects(other).length === 1);
+		expect(suspects(other)).toEqual(["a silent"]);
+		await waitFor("both heard", () => hears(root)[0] && hears(other)[0]);
+	});
+
+	it("tell once which port is blocked, and what helps", async () => {
+		const clock = new VirtualClock();
+		const { log, warned } = warnings();
+		const port = await freePort();
+		const link = { address: "::1", port, secret: "00" };
+		const other = await node("b", { clock, log });
+		other.links.follow(other.self, { nodeId: "a", incarnation: "a.1", link });
+		await waitFor("the warning", () => {
+			void clock.advance(1_000);
+			return warned.length > 0;
+		});
+		await clock.advance(60_000);
+		expect(warned).toEqual([
+			expect.stringMatching(
+				/not a at \[::1\]:\d+ \(.+\): .*link_port=PORT.* --links off$/,
+			),
+		]);
+	});
+
+	it("believe a guard's word, and only what its agent gave it", async () => {
+		const [, other] = await linked("a", "b");
+		const { socket, word = "" } = other?.voice ?? {};
+		socket?.write(frame({ kind: "gone" }));
+		socket?.write(frame({ kind: "gone", proof: "0".repeat(64) }));
+		socket?.write(word);
+		await waitFor("the word", () => dead.length > 0);
+		expect(dead).toEqual([{ nodeId: "b", incarnation: "b.1" }]);
+	});
+
+	it("show nobody their secrets, and believe nobody who does not know them", async () => {
+		const other = await node("b");
+		const secret = "cd".repeat(16);
+		let sent = "";
+		let hungUp = 0;
+		const server = createServer((socket) => {
+			socket
+				.on("close", () => hungUp++)
+				.on("data", (bytes) => {
+					sent += bytes;
+					socket.write(frame({ kind: "welcome", proof: "0".repeat(64) }));
+				});
+			const nonce = "ef".repeat(16);
+			socket.write(frame({ kind: "challenge", version: 1, nonce }));
+		}).listen(0, "127.0.0.1");
+		onTestFinished(() => void server.close());
+		await once(server, "listening");
+		const { port } = server.address() as AddressInfo;
+		const link = { address: "127.0.0.1", port, secret };
+		other.links.follow(other.self, { nodeId: "a", incarnation: "a.1", link });
+		await waitFor("it to hang up", () => hungUp > 0);
+		expect(sent).toContain('"proof"');
+		expect([hears(other), other.voice]).toEqual([[], undefined]);
+		expect(sent).not.toContain(secret);
+		expect(sent).not.toContain(other.self.link.secret);
+	});
+
+	it("hear the word of the coordinator's guard", async () => {
+		const [root] = await linked("a", "b");
+		root?.voice?.socket.write(root.voice.word);
+		await waitFor("the word", () => dead.length > 0);
+		expect(dead).toEqual([{ nodeId: "a", incarnation: "a.1" }]);
+	});
+});
+
+describe("A9 a caller", () => {
+	it("without the run's secret is told why it is not heard", async () => {
+		const root = await node("a");
+		const why = await caller(root, { secret: "ab".repeat(16) });
+		expect(why).toBe("it refuses: it does not know this run's secret");
+	});
+
+	it("of another version is told so", async () => {
+		const root = await node("a");
+		const hello = frame({ kind: "hello", version: 2 });
+		expect(await stranger(root, () => hello)).toEqual([
+			expect.objectContaining({ kind: "challenge", version: 1 }),
+			{ kind: "refused", reason: expect.stringContaining("version must be 1") },
+		]);
+	});
+
+	it.each([
+		"gone",
+		"challenge",
+		"nothing known",
+	])("that is no guard and says %s is left", async (kind) => {
+		const root = await node("a");
+		const closed = caller(root, {}, (connection) => connection.send({ kind }));
+		await closed;
+		expect(dead).toEqual([]);
+	});
+
+	it("that sends what is no message is left", async () => {
+		const root = await node("a");
+		const told = await stranger(root, () => "GET / HTTP/1.1\r\n\r\n");
+		expect(told).toHaveLength(1);
+	});
+
+	it("that says nothing is left, and so many keep nobody out for long", async () => {
+		const clock = new VirtualClock();
+		const root = await node("a", { clock });
+		const silent = Array.from({ length: 300 }, () => stranger(root));
+		expect(await Promise.race(silent)).toEqual([]);
+		let left = 0;
+		for (const one of silent) void one.then(() => left++);
+		await waitFor("all to be left", () => {
+			void clock.advance(1_000);
+			return left === silent.length;
+		});
+		expect(hears(root)).toEqual([]);
+		const other = await node("b");
+		other.links.follow(other.self, root.self);
+		await waitFor("a link", () => hears(root).length === 1);
+	});
+});
