@@ -37,6 +37,8 @@ export {
 	hostIdOf,
 	isDead,
 	isGone,
+	machineIdOf,
+	networkNamespace,
 	ownIdentity,
 	type ProcessIdentity,
 } from "./process-identity.js";

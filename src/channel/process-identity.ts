@@ -1,9 +1,12 @@
+import { createHmac } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
 import { systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { JsonFields } from "./json-fields.js";
 
+/** In hexadecimal digits. */
+const MACHINE_ID_LENGTH = 16;
 const NO_ADDRESS = "00:00:00:00:00:00";
 
 /** Tells one process of this machine from every other, past or future. A field is `""` if the system does not say. */
@@ -71,6 +74,24 @@ export function hostIdOf(
 	const { platform, hostName, hardwareAddresses } = machine;
 	if (platform === "linux" || hardwareAddresses.length === 0) return "";
 	return [hostName, ...new Set([...hardwareAddresses].sort())].join(" ");
+}
+
+/** The pid namespace of a machine itself, the same on all: inside no container. */
+const PIDS_OF_MACHINE = "pid:[4026531836]";
+
+/** Names this machine in all of its boots; `""` if it has no name, or this process is in a container, which may have any. */
+export function machineIdOf({ pidNamespace }: ProcessIdentity): string {
+	if (pidNamespace !== PIDS_OF_MACHINE) return "";
+	const text = textOrEmpty(() => readFileSync("/etc/machine-id", "utf8"));
+	const id = /^[0-9a-f]{32}$/.exec(text.trim())?.[0];
+	// The machine's own name is not for others.
+	const digest = id && createHmac("sha256", id).update("elastic-run");
+	return digest ? digest.digest("hex").slice(0, MACHINE_ID_LENGTH) : "";
+}
+
+/** Names the network namespace of this process, within one boot; `""` if the system does not say. */
+export function networkNamespace(): string {
+	return textOrEmpty(() => readlinkSync("/proc/self/ns/net"));
 }
 
 /** Tells machines apart where the system does not name its boots. */

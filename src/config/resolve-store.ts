@@ -47,7 +47,10 @@ export async function resolveRendezvous(
 		}
 	}
 	const nodeRank = reader.given(OPTIONS.nodeRank);
-	const isLinked = reader.value(OPTIONS.links) === "auto" && maxNodes > 1;
+	// An etcd of its own ends with the machine of a node that works alone.
+	const isAway = store.backend === "etcd" && store.meeting === undefined;
+	const mayBeLinked = maxNodes > 1 || isAway;
+	const isLinked = reader.value(OPTIONS.links) === "auto" && mayBeLinked;
 	const linkPort = isLinked ? (conf.linkPort ?? 0) : undefined;
 	const rideOutMs = isLinked ? reader.value(OPTIONS.rideOut) : 0;
 	const links = { linkPort, rideOutMs };

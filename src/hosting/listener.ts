@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
+import { socketsListeningAt } from "../base/listening-sockets.js";
 
 /** The process that listens at a port of this machine. */
 export interface Listener {
@@ -8,15 +9,10 @@ export interface Listener {
 	readonly words: string;
 }
 
-/** The kernel's number of a socket that listens. */
-const LISTENS = "0A";
-
 /** Undefined if nobody listens there, or it is another user's. Never throws. */
 export function listenerAt(port: number): Listener | undefined {
 	try {
-		const sockets = ["tcp", "tcp6"].flatMap((name) =>
-			socketsIn(readFileSync(`/proc/net/${name}`, "utf8"), port),
-		);
+		const sockets = socketsListeningAt(port);
 		const pid = readdirSync("/proc")
 			.filter((name) => /^\d+$/.test(name))
 			.find((name) => sockets.some((one) => filesOf(name).includes(one)));
@@ -25,15 +21,6 @@ export function listenerAt(port: number): Listener | undefined {
 		// There is no such file system, or the process has ended.
 		return undefined;
 	}
-}
-
-/** As a process's directory names its open files. */
-function socketsIn(table: string, port: number): readonly string[] {
-	return table.split("\n").flatMap((line) => {
-		const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
-		const isIt = Number.parseInt(local.split(":")[1] ?? "", 16) === port;
-		return isIt && state === LISTENS ? [`socket:[${inode}]`] : [];
-	});
 }
 
 function filesOf(pid: string): readonly string[] {

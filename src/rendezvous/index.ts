@@ -61,6 +61,7 @@ export {
 	isRefused,
 	type Place,
 	startOfRound,
+	whereaboutsOf,
 } from "./records/places.js";
 export { PREFLIGHT, type PreflightRecord } from "./records/preflight-record.js";
 export {
@@ -90,6 +91,7 @@ export {
 	SEAT,
 	type SeatRecord,
 	type Spending,
+	type Whereabouts,
 	type World,
 } from "./records/records.js";
 export { type RunSpec, SPEC } from "./records/run-spec.js";

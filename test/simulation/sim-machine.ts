@@ -1,5 +1,5 @@
 import type { Ending } from "../../src/agent/machine/state.js";
-import type { NodeRecord } from "../../src/rendezvous/records/records.js";
+import type { Whereabouts } from "../../src/rendezvous/records/records.js";
 import type { History } from "./history.js";
 import type { Random } from "./random.js";
 import type { SimEtcd } from "./sim-etcd.js";
@@ -88,7 +88,7 @@ export interface SimAgentOptions {
 	/** Whether its watches tell some things twice. */
 	readonly doublesHints: boolean;
 	/** Whether a process is seen to be dead by others of its node. */
-	readonly isDead: (holder: NodeRecord) => boolean;
+	readonly isDead: (process: Whereabouts) => boolean;
 	/** Told when it has been killed. */
 	readonly onKilled: () => void;
 	/** Told when it has ended by itself. */

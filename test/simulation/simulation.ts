@@ -116,11 +116,11 @@ export class Simulation {
 			role: random.pick(shape.roles) ?? "default",
 			batchSize: shape.batchSize,
 			doublesHints: shape.doublesHints,
-			isDead: (holder) =>
+			// A simulated process is named by its start.
+			isDead: ({ startTime }) =>
 				sharesHost &&
 				agents.some(
-					(other) =>
-						other.history.incarnation === holder.incarnation && !other.isAlive,
+					(other) => other.history.incarnation === startTime && !other.isAlive,
 				),
 			onKilled: () => this.onKilled(agent),
 			onEnded: ({ exitCode, outcome }) => {

@@ -12,6 +12,8 @@ import {
 	RunKeys,
 	reachStore,
 	recordAt,
+	type Whereabouts,
+	whereaboutsOf,
 } from "../../rendezvous/index.js";
 import type { Snapshot, Store } from "../../store/index.js";
 
@@ -40,7 +42,7 @@ export interface ChosenId {
 /** The given id, or the first free one derived from the host's name. */
 export async function chooseNodeId(
 	options: ChooseOptions,
-	isDead: (holder: NodeRecord) => boolean,
+	isDead: (process: Whereabouts) => boolean,
 ): Promise<ChosenId> {
 	const { config, store, log } = options;
 	const keys = new RunKeys(config.runId);
@@ -61,7 +63,9 @@ export async function chooseNodeId(
 			);
 		}, patience);
 		const nodeId = config.isNodeIdDerived
-			? freeNodeId(candidates, recordsOf(entries, keys), isDead)
+			? freeNodeId(candidates, recordsOf(entries, keys), (holder) =>
+					isDead(whereaboutsOf(holder)),
+				)
 			: config.nodeId;
 		if (nodeId === undefined) continue;
 		return {

@@ -1,6 +1,11 @@
 import { hostname } from "node:os";
 import { EXIT_CODES } from "../../base/errors.js";
-import { hostIdOf, isGone, ownIdentity } from "../../channel/index.js";
+import {
+	hostIdOf,
+	machineIdOf,
+	networkNamespace,
+	ownIdentity,
+} from "../../channel/index.js";
 import {
 	type AgentConfig,
 	detectLocalAddress,
@@ -18,6 +23,7 @@ import {
 } from "../../rendezvous/index.js";
 import type { Store } from "../../store/index.js";
 import { type Ending, leftWith } from "../machine/state.js";
+import { isCertainlyGone } from "./certainly-gone.js";
 import {
 	type ChooseOptions,
 	chooseNodeId,
@@ -74,18 +80,15 @@ export async function enterRun(
 	options: EnterRunOptions,
 ): Promise<EnteredRun | KeptOut> {
 	const { config } = options;
-	const own = ownIdentity();
-	const hostId = hostIdOf(own);
-	const isDead = (holder: NodeRecord) =>
-		hostId !== "" && holder.hostId === hostId && isGone(holder);
-	const process = { hostId, pid: own.pid, startTime: own.startTime };
+	const process = ownProcess(options);
+	const { hostId } = process;
 	const { typed, cwd } = config.command;
 	const command = await identifyCommand(typed, cwd);
 	let preflight: PreflightRecord | undefined;
 	for (;;) {
 		const { nodeId, isReturning, succeeds } = await chooseNodeId(
 			options,
-			isDead,
+			(holder) => isCertainlyGone(holder, { ...process, address: "" }),
 		);
 		const named = await nameNode(options, nodeId);
 		refuseAborted(options);
@@ -101,8 +104,10 @@ export async function enterRun(
 		const isTried = await tryFirstPeer(options, { ...named, hostId });
 		const self = { ...process, succeeds };
 		const membership = openMembership(options, named, self);
+		const { localAddr: address, link } = named;
+		const here = { ...process, address, linkPort: link?.port };
 		const joined = await membership.join({
-			isDead,
+			isDead: (other) => isCertainlyGone(other, here),
 			isNodeIdTentative: named.isNodeIdDerived,
 			command: ownCommand(command, named),
 			onTurn: (why) => options.log.warn(why),
@@ -123,6 +128,19 @@ export async function enterRun(
 		// Another agent of this host was faster. A lease that cannot be ended expires, and holds nothing.
 		await membership.close().catch(() => {});
 	}
+}
+
+/** This process, as others of its machine will know it. */
+function ownProcess({ links }: Pick<EnterRunOptions, "links">) {
+	const identity = ownIdentity();
+	const { pid, startTime } = identity;
+	const machineId = machineIdOf(identity);
+	const network = links && networkNamespace();
+	return {
+		...{ hostId: hostIdOf(identity), pid, startTime },
+		...(machineId !== "" && { machineId }),
+		...(network !== "" && { network }),
+	};
 }
 
 /** Adds what depends on the store and the route to it. The store has answered, so names that lead to it can be resolved. */
@@ -167,7 +185,7 @@ function warnOfOther(
 function openMembership(
 	options: EnterRunOptions,
 	config: NodeConfig,
-	self: Pick<NodeRecord, "hostId" | "pid" | "startTime" | "succeeds">,
+	self: ReturnType<typeof ownProcess> & Pick<NodeRecord, "succeeds">,
 ): Membership {
 	const { store, clock, random, incarnation, listener, links, log } = options;
 	const { reservePort, ...coordinating } = listener;

@@ -53,14 +53,14 @@ export const RENDEZVOUS_OPTIONS = optionsOf("Rendezvous", {
 	links: {
 		argument: "auto|off",
 		defaultText: "auto",
-		help: "auto: agents of several nodes hold connections to one another, so that a killed launcher is noticed at once; off: when its lease ends",
+		help: "auto: agents hold connections to one another, so that a killed launcher is noticed at once; off: when its lease ends",
 		parse: oneOf("auto", "off"),
 	},
 	rideOut: {
 		argument: "TIME|off",
 		forms: ["number"],
-		defaultText: "off",
-		help: "how long a round of linked nodes goes on while etcd is away and all its nodes confirm the round to one another, as 10m",
+		defaultText: "10m",
+		help: "how long a round goes on while etcd is away and all its nodes confirm the round to one another",
 		parse: (text) => (text === "off" ? ok(0) : parseDuration(text)),
 	},
 	standalone: onOff("one node that needs no store: as --rdzv-backend memory"),

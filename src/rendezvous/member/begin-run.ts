@@ -1,5 +1,6 @@
 import { ElasticRunError } from "../../base/errors.js";
 import type { RunCommand } from "../../model/index.js";
+import { ridersInWords, unseenRiders } from "../planner/riders.js";
 import {
 	type Outcome,
 	RECORD_VERSION,
@@ -27,8 +28,13 @@ export type Beginning =
 			readonly outcome: Outcome;
 			readonly round: RoundRecord;
 	  }
-	/** The run has just ended with another command: wait until its agents are gone. */
-	| { readonly kind: "wait"; readonly why: string }
+	/** Agents of this run that are not like this one may live: wait until they are gone. */
+	| {
+			readonly kind: "wait";
+			readonly why: string;
+			/** How long at most, in milliseconds; absent: until their records are gone. */
+			readonly lastMs?: number;
+	  }
 	/** Start the run again; round numbers continue from the last start. */
 	| { readonly kind: "begin"; readonly round: RoundRecord };
 
@@ -38,8 +44,15 @@ interface Commands {
 	readonly theirs: RunCommand | undefined;
 }
 
+/** How this process comes to the run. */
+export interface Coming {
+	/** Milliseconds since 1970; becomes the number of a new instance. */
+	readonly wallTime: number;
+	/** Whether it has waited for those that may work on without the store. */
+	readonly hasWaited: boolean;
+}
+
 /**
- * @param wallTime milliseconds since 1970; becomes the number of a new instance
  * @param commands undefined if they are not compared
  * @throws ElasticRunError RENDEZVOUS_FAILED if this agent's settings differ from those of a living run
  */
@@ -47,7 +60,7 @@ export function beginRun(
 	view: RunView | undefined,
 	spec: RunSpec | undefined,
 	mine: RunSpec,
-	wallTime: number,
+	{ wallTime, hasWaited }: Coming,
 	commands?: Commands,
 ): Beginning {
 	if (view === undefined)
@@ -74,6 +87,11 @@ export function beginRun(
 	}
 	const isOther = differences.length + otherCommand.length > 0;
 	if (!someoneLives && (round.outcome !== null || isOther)) {
+		const riders = hasWaited ? undefined : ridersOf(view, spec, mine);
+		if (riders) {
+			const { lastMs, names } = riders;
+			return { kind: "wait", why: ridersInWords(names), lastMs };
+		}
 		return {
 			kind: "begin",
 			round: fresh(round.instance, round.synced, wallTime),
@@ -86,6 +104,12 @@ export function beginRun(
 		);
 	}
 	return { kind: "join", instance: round.instance, otherCommand };
+}
+
+/** Its user may know that they are gone, and says so with `--ride-out off`. */
+function ridersOf(view: RunView, theirs: RunSpec | undefined, mine: RunSpec) {
+	const mayBe = view.round.outcome === null && theirs && mine.rideOutMs;
+	return mayBe ? unseenRiders(view, theirs) : undefined;
 }
 
 function differencesOf({ mine, theirs }: Commands): readonly string[] {

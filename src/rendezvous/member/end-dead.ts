@@ -1,4 +1,4 @@
-import type { Store } from "../../store/index.js";
+import type { Store, Write } from "../../store/index.js";
 import type { RunKeys } from "../records/keys.js";
 import { encodeRecord } from "../records/record-codec.js";
 import { type NodeRecord, RECORD_VERSION } from "../records/records.js";
@@ -6,6 +6,15 @@ import { decodeNode } from "../records/run-view.js";
 
 /** One process of a node. */
 export type NodeProcess = Pick<NodeRecord, "nodeId" | "incarnation">;
+
+/** Says in the store that this process has ended without a word. */
+export function diedWrite(
+	keys: RunKeys,
+	{ nodeId, incarnation }: NodeProcess,
+): Write {
+	const record = { version: RECORD_VERSION, incarnation, died: true } as const;
+	return { put: keys.leftBy(nodeId), value: encodeRecord(record) };
+}
 
 /**
  * Ends the lease of an agent that is certainly dead and has left no worker, and writes that it died. Its record and, if it
@@ -18,8 +27,7 @@ export async function endLeaseOfDead(
 	{ nodeId, incarnation }: NodeProcess,
 ): Promise<boolean> {
 	const key = keys.node(nodeId);
-	const record = { version: RECORD_VERSION, incarnation, died: true } as const;
-	const died = { put: keys.leftBy(nodeId), value: encodeRecord(record) };
+	const died = diedWrite(keys, { nodeId, incarnation });
 	for (;;) {
 		const entry = (await store.snapshot([key])).entries.get(key);
 		if (entry === undefined || entry.lease === null) return false;

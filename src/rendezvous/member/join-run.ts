@@ -2,15 +2,23 @@ import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
 import type { Entry, Lease, Snapshot, Store } from "../../store/index.js";
+import { RECREATED } from "../records/departure-records.js";
 import type { AgentIdentity } from "../records/intent.js";
 import type { RunKeys } from "../records/keys.js";
+import { whereaboutsOf } from "../records/places.js";
 import { encodeRecord, recordAt } from "../records/record-codec.js";
 import {
 	type GuardedWrite,
 	ownCommand,
 	ownRecord,
 } from "../records/record-writer.js";
-import type { NodeRecord, Outcome, RoundRecord } from "../records/records.js";
+import {
+	type NodeRecord,
+	type Outcome,
+	type RoundRecord,
+	SEAT,
+	type Whereabouts,
+} from "../records/records.js";
 import {
 	commandOf,
 	type OwnCommand,
@@ -18,7 +26,8 @@ import {
 	SPEC,
 } from "../records/run-spec.js";
 import { decodeNode, readRunView } from "../records/run-view.js";
-import { beginRun } from "./begin-run.js";
+import { type Beginning, beginRun } from "./begin-run.js";
+import { diedWrite } from "./end-dead.js";
 import type { LeaderElection } from "./leader-election.js";
 
 /** How much longer than its time to live to wait for a lease to expire, in milliseconds. */
@@ -31,8 +40,8 @@ const SAY_EVERY_MS = 10_000;
 
 /** How an agent joins. */
 export interface Joining {
-	/** Whether the process that wrote this record is certainly gone; false if unknown. */
-	readonly isDead: (holder: NodeRecord) => boolean;
+	/** Whether a process has certainly ended; false if unknown. */
+	readonly isDead: (process: Whereabouts) => boolean;
 	/**
 	 * Whether another node id will do. A record then reserves the id at once, so that only one of two agents that choose it
 	 * gets it, and the agent does not wait for a living holder.
@@ -73,33 +82,20 @@ export type JoinedRun =
  * @throws ElasticRunError RENDEZVOUS_FAILED if the node id is taken or the settings differ
  */
 export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
-	const { store, clock, keys, spec, identity, isDead } = options;
+	const { store, clock, keys, identity } = options;
 	const began = clock.now();
-	const ownKey = keys.node(identity.nodeId);
-	const commandKey = keys.command(identity.role);
-	const little = [keys.round, keys.coordinator, keys.spec, ownKey, commandKey];
+	const { round, coordinator, spec } = keys;
+	const { nodeId, role } = identity;
+	const ofNode = [keys.node(nodeId), keys.seat(nodeId), keys.leftBy(nodeId)];
+	const little = [round, coordinator, spec, ...ofNode, keys.command(role)];
 	const turn = new Turn(options);
 	let seesAll = false;
 	for (;;) {
 		const snapshot = await store.snapshot(
-			seesAll ? [...keys.present, commandKey] : little,
+			seesAll ? [...keys.present, keys.command(role)] : little,
 		);
-		const own = snapshot.entries.get(ownKey);
-		const found = own && holderOf(own, identity);
-		const isLeftBehind = found !== undefined && isDead(found);
-		const holder = isLeftBehind ? undefined : found;
-		const view = readRunView(keys, holder ? snapshot : without(snapshot, own));
-		const theirs = commandOf(
-			snapshot.entries.get(commandKey),
-			view?.round.instance ?? 0,
-		);
-		const beginning = beginRun(
-			view,
-			recordAt(SPEC, snapshot, keys.spec),
-			spec,
-			clock.wallTime(),
-			options.command && { mine: options.command, theirs },
-		);
+		const found = findBeginning(snapshot, options, turn.isOver);
+		const { own, isLeftBehind, holder, isNew, beginning } = found;
 		// Only an agent that would begin the run must know all others: the full read may be large.
 		seesAll = beginning.kind === "begin" && !seesAll;
 		if (seesAll) continue;
@@ -107,7 +103,11 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 			return { outcome: beginning.outcome, round: beginning.round };
 		}
 		if (beginning.kind === "wait") {
-			await turn.wait(beginning.why);
+			if (beginning.lastMs !== undefined) {
+				const dead = deathOfPredecessor(snapshot, options);
+				await reserve(snapshot, dead, options);
+			}
+			await turn.wait(beginning);
 			continue;
 		}
 		if (beginning.kind === "begin") {
@@ -119,7 +119,7 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		if (holder === undefined) {
 			const steps = ownSteps(snapshot, instance, options, {
 				isLeftBehind,
-				isNew: theirs === undefined,
+				isNew,
 			});
 			if (!(await reserve(snapshot, steps, options))) continue;
 			if (isLeftBehind && own?.lease) await store.endLease(own.lease);
@@ -131,6 +131,34 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		}
 		await pause(clock, LOOK_AGAIN_MS);
 	}
+}
+
+/** What this snapshot says to a process that comes. */
+function findBeginning(
+	snapshot: Snapshot,
+	options: JoinRunOptions,
+	hasWaited: boolean,
+) {
+	const { clock, keys, spec, identity, isDead, command } = options;
+	const { entries } = snapshot;
+	const own = entries.get(keys.node(identity.nodeId));
+	const found = own && holderOf(own, identity);
+	const isLeftBehind = found !== undefined && isDead(whereaboutsOf(found));
+	const holder = isLeftBehind ? undefined : found;
+	const view = readRunView(keys, holder ? snapshot : without(snapshot, own));
+	const theirs = commandOf(
+		entries.get(keys.command(identity.role)),
+		view?.round.instance ?? 0,
+	);
+	const beginning = beginRun(
+		view,
+		recordAt(SPEC, snapshot, keys.spec),
+		spec,
+		{ wallTime: clock.wallTime(), hasWaited },
+		command && { mine: command, theirs },
+	);
+	const isNew = theirs === undefined;
+	return { own, isLeftBehind, holder, isNew, beginning };
 }
 
 /** How long the holder's record may live after its process has ended, in milliseconds. */
@@ -209,7 +237,29 @@ function ownSteps(
 	return [
 		...(mustReserve ? [ownRecord(snapshot, instance, options)] : []),
 		...(isNew ? ownCommand(snapshot, instance, options) : []),
+		...deathOfPredecessor(snapshot, options),
 	];
+}
+
+/**
+ * The process that had this node's place has certainly ended: its round does not ride out an outage any more, and nobody
+ * waits for that.
+ */
+function deathOfPredecessor(
+	snapshot: Snapshot,
+	{ keys, identity, isDead }: JoinRunOptions,
+): readonly GuardedWrite[] {
+	const { nodeId } = identity;
+	const seat = recordAt(SEAT, snapshot, keys.seat(nodeId));
+	if (seat === undefined || !("planId" in seat)) return [];
+	const { process, incarnation } = seat;
+	if (process === undefined || incarnation === identity.incarnation) return [];
+	const known = recordAt(RECREATED, snapshot, keys.leftBy(nodeId));
+	if (known?.incarnation === incarnation || !isDead(process)) return [];
+	const key = keys.leftBy(nodeId);
+	const { modRevision = 0 } = snapshot.entries.get(key) ?? {};
+	const write = diedWrite(keys, { nodeId, incarnation });
+	return [{ guard: { key, modRevision }, write }];
 }
 
 /** Returns whether all was written: node and run were still as read. */
@@ -228,10 +278,12 @@ async function reserve(
 	return (await store.transaction(guards, writes)).succeeded;
 }
 
-/** The wait for the agents of an ended run with another command, at most for the join time-out. */
+/** The wait for agents that are not like this one, at most for the join time-out. */
 class Turn {
 	private readonly until: number;
 	private sayAt: number;
+	/** When those that may work on without the store have ended. */
+	private overAt = Number.POSITIVE_INFINITY;
 
 	constructor(
 		private readonly options: Pick<JoinRunOptions, "clock" | "spec" | "onTurn">,
@@ -241,13 +293,18 @@ class Turn {
 		this.sayAt = now;
 	}
 
+	get isOver(): boolean {
+		return this.options.clock.now() >= this.overAt;
+	}
+
 	/**
 	 * Resolves when it is time to look again.
 	 * @throws ElasticRunError RENDEZVOUS_FAILED when the join time-out is over
 	 */
-	async wait(why: string): Promise<void> {
+	async wait({ why, lastMs }: Beginning & { kind: "wait" }): Promise<void> {
 		const { clock, onTurn } = this.options;
 		const now = clock.now();
+		if (lastMs !== undefined) this.overAt = Math.min(this.overAt, now + lastMs);
 		if (now >= this.until) {
 			throw new ElasticRunError(
 				"RENDEZVOUS_FAILED",

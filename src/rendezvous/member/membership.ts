@@ -88,11 +88,12 @@ export class Membership {
 
 	private openRide(): Ride | undefined {
 		const { links, clock, spec, identity, onRide = () => {} } = this.options;
-		const { rideOutMs = 0, leaseTtlMs } = spec;
+		const { rideOutMs = 0, leaseTtlMs, maxNodes } = spec;
 		if (links === undefined || rideOutMs === 0) return undefined;
 		return new Ride({
 			...{ clock, links, leaseTtlMs, rideOutMs },
 			incarnation: identity.incarnation,
+			ridesAlone: maxNodes === 1,
 			lease: () => (this.session?.isStanding ? this.session.lease : undefined),
 			onReleased: () => this.session?.election.lookAgain(),
 			tell: onRide,
@@ -151,8 +152,9 @@ export class Membership {
 	 */
 	endLeaseOfDead(dead: NodeProcess): Promise<boolean> {
 		const { store, spec } = this.options;
-		return this.retryFor(LONGEST_LEASE * spec.leaseTtlMs, () =>
-			endLeaseOfDead(store, this.keys, dead),
+		return this.retryFor(
+			LONGEST_LEASE * spec.leaseTtlMs,
+			async () => !this.closed && endLeaseOfDead(store, this.keys, dead),
 		);
 	}
 
@@ -209,7 +211,9 @@ export class Membership {
 		this.lostLeases = [...this.lostLeases, lease];
 		this.session = undefined;
 		if (this.listener === undefined) return;
-		if (!this.goesOn()) this.listener.onLost(reason, fenceAt);
+		// Where it rides already, that guard reports the end itself.
+		if (this.rideGuard) this.rideGuard.check();
+		else if (!this.goesOn()) this.listener.onLost(reason, fenceAt);
 		this.rejoin();
 	}
 
@@ -217,7 +221,6 @@ export class Membership {
 	private goesOn(): boolean {
 		const { ride, listener } = this;
 		if (ride === undefined) return false;
-		if (this.rideGuard !== undefined) return this.rideGuard.check();
 		const { clock, spec } = this.options;
 		const guard = new LeaseGuard(
 			clock,

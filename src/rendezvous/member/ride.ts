@@ -52,6 +52,11 @@ export interface RideOptions {
 	readonly lease: () => Pick<Lease, "expiresAt" | "ttlMs"> | undefined;
 	/** How long a round goes on without the store. */
 	readonly rideOutMs: number;
+	/**
+	 * Whether a round of one node goes on: no other node takes part in the run. Else its end could not be told from an
+	 * outage, and the next node would wait.
+	 */
+	readonly ridesAlone: boolean;
 	/** Called when it may plan again sooner than it had promised. */
 	readonly onReleased: () => void;
 	/** Receives what happens, in words. */
@@ -279,8 +284,8 @@ export class Ride {
 				return false;
 			if (answer.isMember) members += 1;
 		}
-		// The end of a node that works alone could not be told from an outage.
-		return members > 1 && members === this.view?.round.seats;
+		const areEnough = members > 1 || this.options.ridesAlone;
+		return areEnough && members === this.view?.round.seats;
 	}
 
 	/** Whether the poll of this answer was asked within this part of a lease's time. */
@@ -317,8 +322,12 @@ export class Ride {
 		if (isTold || this.permittedUntil <= this.time) return;
 		this.ridesSince = this.heardStoreAt;
 		const { synced, seats } = this.view?.round ?? { synced: 0, seats: 0 };
+		const why =
+			seats === 1
+				? `no other node has a part in round ${synced}`
+				: `all ${seats} nodes of round ${synced} confirm it`;
 		tell(
-			`the store is away: all ${seats} nodes of round ${synced} confirm it, so its workers run on, for ${formatDuration(rideOutMs)} at most`,
+			`the store is away: ${why}, so its workers run on, for ${formatDuration(rideOutMs)} at most`,
 		);
 	}
 

@@ -16,6 +16,9 @@ export interface Planner {
 	readonly knownFrom: number | undefined;
 }
 
+/** Of the run's spec. */
+type RideLimits = Pick<PlannerConfig, "rideOutMs" | "leaseTtlMs" | "maxNodes">;
+
 /** So many times to live of a lease after one of its members has ended, nobody works on without the store any more. */
 const RIDES_END = 1.5;
 
@@ -31,11 +34,10 @@ export function planRiders(
 	now: number,
 	{ incarnation, knownFrom = Number.POSITIVE_INFINITY }: Planner,
 ): PlanResult | undefined {
-	const { rideOutMs = 0, leaseTtlMs } = config;
-	const { synced, head } = view.round;
+	const { synced } = view.round;
 	const places = currentPlaces(view);
-	const areSome = rideOutMs > 0 && head !== undefined && places.length > 1;
-	if (!areSome || now >= knownFrom) return undefined;
+	const unseen = unseenRiders(view, config);
+	if (unseen === undefined || now >= knownFrom) return undefined;
 	if (places.some((place) => place.incarnation === incarnation)) {
 		return undefined;
 	}
@@ -43,19 +45,44 @@ export function planRiders(
 		const reason = `a member of round ${synced} plans`;
 		return { ...wait(reason, { ...memory, riders: null }), handsOver: true };
 	}
-	const missing = places.filter((place) => !hasEnded(view, place));
-	if (missing.length === 0) return undefined;
-	const isOver = missing.length < places.length;
-	const lastMs = isOver ? RIDES_END * leaseTtlMs : rideOutMs;
-	const riders = deadlineFor(synced, memory.riders, lastMs, now);
-	if (now >= riders.at) return undefined;
-	const names = missing.map(({ nodeId }) => nodeId);
+	const known = deadlineFor(synced, memory.riders, unseen.lastMs, now);
+	// One of them may have ended since.
+	const at = Math.min(known.at, now + unseen.lastMs);
+	if (now >= at) return undefined;
+	const riders = { round: synced, at };
+	const { names } = unseen;
 	return wait(
-		`${names.join(", ")} may work on together without the store`,
+		ridersInWords(names),
 		{ ...memory, riders },
 		Math.min(riders.at, knownFrom),
 		awaits("members", view, config, { here: [], missing: names }),
 	);
+}
+
+export interface UnseenRiders {
+	/** How long they may work on, at most, counted from when this was seen. */
+	readonly lastMs: number;
+	readonly names: readonly string[];
+}
+
+/** The members that may work on without the store; undefined if none may. */
+export function unseenRiders(
+	view: RunView,
+	{ rideOutMs = 0, leaseTtlMs, maxNodes }: RideLimits,
+): UnseenRiders | undefined {
+	const places = currentPlaces(view);
+	const areEnough = places.length > 1 || maxNodes === 1;
+	const areSome = rideOutMs > 0 && view.round.head !== undefined && areEnough;
+	if (!areSome) return undefined;
+	const missing = places.filter((place) => !hasEnded(view, place));
+	if (missing.length === 0) return undefined;
+	const isOver = missing.length < places.length;
+	const lastMs = isOver ? RIDES_END * leaseTtlMs : rideOutMs;
+	return { lastMs, names: missing.map(({ nodeId }) => nodeId) };
+}
+
+export function ridersInWords(names: readonly string[]): string {
+	return `${names.join(", ")} may work on together without the store`;
 }
 
 function isHere(view: RunView, place: Place): boolean {

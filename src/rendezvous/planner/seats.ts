@@ -1,5 +1,10 @@
 import type { FailureId } from "../records/failure.js";
-import { currentPlaces, idsOf, isHeldBy } from "../records/places.js";
+import {
+	currentPlaces,
+	idsOf,
+	isHeldBy,
+	whereaboutsOf,
+} from "../records/places.js";
 import { garbled } from "../records/record-codec.js";
 import {
 	type BudgetRecord,
@@ -134,6 +139,7 @@ function assignSeats(
 			firstRoleRank,
 			localWorldSize,
 			role,
+			process: record.link && whereaboutsOf(record),
 			previous,
 		});
 		worldSize += localWorldSize;

@@ -14,6 +14,9 @@ export interface AgentIdentity {
 	readonly hostId: string;
 	readonly pid: number;
 	readonly startTime: string;
+	/** These two as in `NodeRecord`. */
+	readonly machineId?: string | undefined;
+	readonly network?: string | undefined;
 	readonly address: string;
 	readonly localWorldSize: number;
 	readonly role: string;

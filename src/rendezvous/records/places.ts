@@ -1,4 +1,4 @@
-import type { NodeRecord } from "./records.js";
+import type { NodeRecord, Whereabouts } from "./records.js";
 import type { NodeView, RunView } from "./run-view.js";
 
 /** A member's place in the plan of the newest synced round. */
@@ -24,6 +24,13 @@ export function currentPlaces(view: RunView): readonly Place[] {
 		places.push({ nodeId, incarnation, groupRank: place.groupRank, role });
 	}
 	return places.sort((left, right) => left.groupRank - right.groupRank);
+}
+
+/** Where the process of a record is. */
+export function whereaboutsOf(record: NodeRecord): Whereabouts {
+	const { hostId, pid, startTime, machineId, network, address } = record;
+	const linkPort = record.link?.port;
+	return { hostId, pid, startTime, machineId, network, address, linkPort };
 }
 
 /** The live record of a place: of the same process, or of the one that was started in its stead; or none. */

@@ -250,6 +250,10 @@ export const NODE = fields({
 	pid: positive,
 	/** Start time of the process, which distinguishes it from a later one with the same pid. */
 	startTime: token,
+	/** Names its machine in all of its boots; absent: unknown, or it is in a container. */
+	machineId: optional(token),
+	/** The network namespace in which it listens for links, if it does. */
+	network: optional(token),
 	/** The round that it wants to join, or is in. */
 	claim,
 	state: nodeState,
@@ -308,6 +312,21 @@ export const COORDINATOR = fields({
 /** `seats/<nodeId>`: one agent's place in one round, given by the coordinator. */
 export type SeatRecord = Infer<typeof place>;
 
+/** Where a process is, or was: enough to find out on its machine whether it has ended. */
+export type Whereabouts = Infer<typeof whereabouts>;
+
+const whereabouts = fields({
+	/** These as in `NodeRecord`. */
+	hostId: token,
+	pid: positive,
+	startTime: token,
+	machineId: optional(token),
+	network: optional(token),
+	address: token,
+	/** Where it listens for links, for all its life; absent: nowhere. */
+	linkPort: optional(port),
+});
+
 const place = fields({
 	version,
 	planId: token,
@@ -319,6 +338,8 @@ const place = fields({
 	firstRoleRank: count,
 	localWorldSize: size,
 	role: name,
+	/** Where its process is; absent where that has no links. */
+	process: optional(whereabouts),
 	/** Its place in the plan that this one will replace; it is valid until then. Null if it had none. */
 	previous: nullable(previousPlace),
 });

@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
 	hostIdOf,
 	isGone,
+	machineIdOf,
 	ownIdentity,
 } from "../../../src/channel/process-identity.js";
 
@@ -40,6 +42,20 @@ describe("the host that a process belongs to", () => {
 		["a machine without network cards", { ...MAC, hardwareAddresses: [] }],
 	])("is not known on %s", (_, machine) => {
 		expect(hostIdOf(ELSEWHERE, machine)).toBe("");
+	});
+});
+
+describe("a machine's name in all of its boots", () => {
+	it("is none in a container", () => {
+		expect(machineIdOf({ ...LINUX, pidNamespace: "pid:[2]" })).toBe("");
+	});
+
+	it("is not the one that the machine keeps for itself", (context) => {
+		if (!existsSync("/etc/machine-id")) context.skip("it has no name");
+		const own = readFileSync("/etc/machine-id", "utf8").trim();
+		const id = machineIdOf({ ...LINUX, pidNamespace: "pid:[4026531836]" });
+		expect(id).toMatch(/^[0-9a-f]{16}$/);
+		expect(own).not.toContain(id);
 	});
 });
 

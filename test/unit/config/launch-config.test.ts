@@ -145,7 +145,7 @@ test("every setting", async () => {
 		rdzvEndpoint: undefined,
 		rdzvConf: { lease_ttl: 10 },
 		links: "off",
-		rideOut: "off",
+		rideOut: "10m",
 		masterAddr: "10.0.0.1",
 		masterPort: 29500,
 		nodeRank: 1,

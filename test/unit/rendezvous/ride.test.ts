@@ -23,6 +23,7 @@ class SleepyClock extends VirtualClock {
 interface Given {
 	readonly seats?: number;
 	readonly rideOutMs?: number;
+	readonly ridesAlone?: boolean;
 	/** Of its own lease. */
 	readonly ttlMs?: number;
 	/** The agents that the head knows. */
@@ -68,6 +69,7 @@ class Agent {
 				ttlMs,
 			}),
 			rideOutMs: given.rideOutMs ?? 600_000,
+			ridesAlone: given.ridesAlone ?? false,
 			onReleased: () => {
 				this.releases += 1;
 			},
@@ -230,6 +232,18 @@ describe("the head of a round", () => {
 			false,
 			(head) => head.hear("away", 1, C),
 			{ seats: 1, known: ["c-1"] },
+		],
+		[
+			"no other node takes part in the run",
+			true,
+			(head) => head.hear("away", 1, C),
+			{ seats: 1, known: ["c-1"], ridesAlone: true },
+		],
+		[
+			"no other node takes part in it, and one waits that is silent",
+			false,
+			() => {},
+			{ seats: 1, known: ["c-1"], ridesAlone: true },
 		],
 	])("where %s: the round goes on: %s", (_, goesOn, act, given) => {
 		const head = headOf(given);

@@ -42,8 +42,13 @@ function viewOf(
 const plan = (
 	view: RunView,
 	planner = STRANGER,
-	{ memory = EMPTY_MEMORY, now = NOW, rideOutMs = RIDE_OUT_MS } = {},
-) => planRiders(view, memory, runSpec({ rideOutMs }), now, planner);
+	{
+		memory = EMPTY_MEMORY,
+		now = NOW,
+		rideOutMs = RIDE_OUT_MS,
+		maxNodes = 4,
+	} = {},
+) => planRiders(view, memory, runSpec({ rideOutMs, maxNodes }), now, planner);
 
 describe("no riders keep from planning", () => {
 	const alone = viewOf([], {}, ["a"]);
@@ -51,7 +56,13 @@ describe("no riders keep from planning", () => {
 	it.each<[string, RunView, Planner?, Parameters<typeof plan>[2]?]>([
 		["a member", viewOf([]), MEMBER],
 		["whom the head knows", viewOf([]), { ...STRANGER, knownFrom: NOW }],
-		["where only one was a member", alone],
+		["where only one was a member of more that may come", alone],
+		[
+			"where the only one has died",
+			{ ...alone, left: new Map([["a", "a-1"]]) },
+			STRANGER,
+			{ maxNodes: 1 },
+		],
 		["where a round has no head", viewOf([], { round: headless })],
 		["where rounds do not ride", viewOf(["a-1"]), STRANGER, { rideOutMs: 0 }],
 		[
@@ -117,6 +128,23 @@ describe("a stranger waits", () => {
 		const view = viewOf([]);
 		const nodes = runView({}, [succeeds]).nodes;
 		expect(plan({ ...view, nodes })?.until).toBe(NOW + 1.5 * TTL_MS);
+	});
+
+	it("as long as a round rides where no other node has a part in the run", () => {
+		const alone = viewOf([], {}, ["a"]);
+		const until = NOW + RIDE_OUT_MS;
+		expect(plan(alone, STRANGER, { maxNodes: 1 })?.until).toBe(until);
+	});
+
+	it("one and a half leases after it sees that one has died meanwhile", () => {
+		const { memory = EMPTY_MEMORY } = plan(viewOf([])) ?? {};
+		const later = NOW + RIDE_OUT_MS / 2;
+		const left = new Map([["b", "b-1"]]);
+		const found = plan(viewOf([], { left }), STRANGER, { memory, now: later });
+		expect(found?.until).toBe(later + 1.5 * TTL_MS);
+		const { memory: then = EMPTY_MEMORY, until = 0 } = found ?? {};
+		const more = { memory: then, now: later + 1_000 };
+		expect(plan(viewOf([], { left }), STRANGER, more)?.until).toBe(until);
 	});
 
 	it("no longer than until the head knows it", () => {
