@@ -120,6 +120,9 @@ describe("an etcd that is away for less than a lease's time to live", {
 	});
 });
 
+/** As where no round rides an outage out. */
+const STAYS = ["--ride-out", "off"];
+
 describe("an etcd that is away for longer than a lease's time to live", {
 	concurrent: true,
 }, () => {
@@ -131,7 +134,8 @@ describe("an etcd that is away for longer than a lease's time to live", {
 		bringBack,
 	], context) => {
 		const etcd = await ownEtcd(context);
-		const run = await formPair(context, etcd, { lease_ttl: SHORT_TTL });
+		const conf = { lease_ttl: SHORT_TTL };
+		const run = await formPair(context, etcd, conf, STAYS);
 		await takeAway(etcd);
 		await run.allSaw(FENCED);
 		await sawEnd(run.lives);
@@ -147,7 +151,7 @@ describe("an etcd that is away for longer than a lease's time to live", {
 
 	it("T8 costs nothing though a worker fails of the others' end", async (context) => {
 		const etcd = await ownEtcd(context);
-		const flags = ["--max-restarts", "0"];
+		const flags = ["--max-restarts", "0", ...STAYS];
 		const conf = { lease_ttl: SHORT_TTL };
 		const run = await formPair(context, etcd, conf, flags);
 		const [first] = run.lives;
@@ -169,7 +173,7 @@ describe("an etcd that is away for longer than a lease's time to live", {
 	it("and than the join time-out ends the agents with 4, with address and reason", async (context) => {
 		const etcd = await ownEtcd(context);
 		const conf = { ...IMPATIENT, join_timeout: 30, lease_ttl: SHORT_TTL };
-		const { cluster, site } = await formPair(context, etcd, conf);
+		const { cluster, site } = await formPair(context, etcd, conf, STAYS);
 		await etcd.kill();
 		const ends = await cluster.ends({ "node-a": 4, "node-b": 4 });
 		for (const { stderr } of Object.values(ends)) {
@@ -198,7 +202,7 @@ describe("an etcd that is ridden out", { concurrent: true }, () => {
 	], context) => {
 		const etcd = await ownEtcd(context);
 		const conf = { lease_ttl: RIDDEN_TTL };
-		const run = await formPair(context, etcd, conf, ["--ride-out", "5m"]);
+		const run = await formPair(context, etcd, conf);
 		const takenAt = performance.now();
 		await takeAway(etcd);
 		await run.allSaw("the store is away: all 2 nodes of round 1 confirm it");
@@ -215,10 +219,26 @@ describe("an etcd that is ridden out", { concurrent: true }, () => {
 		await run.succeed("2 rounds");
 	});
 
+	it("J16 keeps the others' workers though one fails, which is told when it is back", async (context) => {
+		const etcd = await ownEtcd(context);
+		const run = await formPair(context, etcd, { lease_ttl: SHORT_TTL });
+		const [first, second] = run.lives;
+		if (first === undefined || second === undefined) expect.unreachable();
+		etcd.suspend();
+		await run.allSaw("the store is away: all 2 nodes of round 1 confirm it");
+		failWorker(run.site, 1, first.rank);
+		await run.cluster.launchOf(first.nodeId).saw("stderr", "ready for round 2");
+		await sawBeat(run.site, [second]);
+		etcd.resume();
+		await run.cluster.world(2, ...run.members);
+		expect(await run.store.round()).toMatchObject({ incidents: 1, charged: 1 });
+		await run.succeed("2 rounds");
+	});
+
 	it("J16 ends the workers once a node is not heard", async (context) => {
 		const etcd = await ownEtcd(context);
 		const conf = { lease_ttl: SHORT_TTL };
-		const run = await formPair(context, etcd, conf, ["--ride-out", "5m"]);
+		const run = await formPair(context, etcd, conf);
 		const [first = "", other = ""] = run.members;
 		etcd.suspend();
 		await run.cluster.kill(other);
@@ -265,7 +285,7 @@ async function formAtThree(context: TestContext, leaseTtl: number) {
 	if (follower === undefined || other === undefined) expect.unreachable();
 	const conf = { lease_ttl: leaseTtl };
 	const endpoint = etcd.endpoints.join();
-	const run = await formPair(context, follower, conf, [], endpoint);
+	const run = await formPair(context, follower, conf, STAYS, endpoint);
 	return { ...run, etcd, leader, other };
 }
 

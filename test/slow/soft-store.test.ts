@@ -20,7 +20,9 @@ const FENCED = /^this node's lease was not confirmed for/;
 
 async function muteEtcd() {
 	const etcd = await startEtcd();
-	const cluster = new Cluster(etcd, { nodes: "2", conf: LEASE, ...SOFT });
+	const flags = [...SOFT.flags, "--ride-out", "off"];
+	const options = { nodes: "2", conf: LEASE, ...SOFT, flags };
+	const cluster = new Cluster(etcd, options);
 	const members = await cluster.form("node-a", "node-b");
 	const workers = cluster.site.workers(1);
 	etcd.suspend();

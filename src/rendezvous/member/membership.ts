@@ -251,8 +251,9 @@ export class Membership {
 			if (this.intent) session.takeOver(this.intent);
 			session.start();
 		};
-		const { joinTimeoutMs } = this.options.spec;
-		const tried = this.retryFor(joinTimeoutMs, attempt, { evenHopeless: true });
+		const { joinTimeoutMs, rideOutMs = 0 } = this.options.spec;
+		const patienceMs = joinTimeoutMs + (this.rideGuard ? rideOutMs : 0);
+		const tried = this.retryFor(patienceMs, attempt, { evenHopeless: true });
 		tried.catch((error) => this.report(error));
 	}
 
