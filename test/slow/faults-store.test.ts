@@ -1,3 +1,4 @@
+import { cpSync, renameSync, rmSync } from "node:fs";
 import { describe, expect, it, type TestContext } from "vitest";
 import { Cluster, type ClusterOptions } from "../helpers/cluster.js";
 import {
@@ -247,6 +248,49 @@ describe("an etcd that is ridden out", { concurrent: true }, () => {
 		etcd.resume();
 		await run.cluster.stop();
 	});
+});
+
+it("J17 an etcd that comes back from an older copy ends the run on all nodes, with its reason and without workers", async (context) => {
+	const etcd = await ownEtcd(context);
+	const run = await formPair(context, etcd);
+	const copy = `${etcd.dataDirectory}-copy`;
+	etcd.suspend();
+	cpSync(etcd.dataDirectory, copy, { recursive: true });
+	etcd.resume();
+	failWorker(run.site, 1, 0);
+	await run.cluster.world(2, ...run.members);
+	await etcd.kill();
+	rmSync(etcd.dataDirectory, { recursive: true });
+	renameSync(copy, etcd.dataDirectory);
+	await etcd.restart();
+	const ends = await run.cluster.ends({ "node-a": 3, "node-b": 3 });
+	for (const { stderr } of Object.values(ends)) {
+		expect(stderr).toContain(
+			"the store has forgotten a part of the run: it shows round 1 after round 2",
+		);
+	}
+	expect(run.site.livingProcesses()).toEqual([]);
+});
+
+it("J16 a node that works alone rides it out too", async (context) => {
+	const etcd = await ownEtcd(context);
+	const conf = { lease_ttl: SHORT_TTL };
+	const options = { nodes: "1", conf, worker: ["beats.js"] } as const;
+	const cluster = new Cluster(etcd, options, context);
+	const launch = cluster.agent("node-a");
+	await cluster.form("node-a");
+	await etcd.kill();
+	const killedAt = performance.now();
+	await launch.saw("stderr", "no other node has a part in round 1");
+	const lives = livesAt(cluster.site);
+	do {
+		await sawBeat(cluster.site, lives);
+	} while (performance.now() - killedAt < 1_500 * SHORT_TTL);
+	await etcd.restart();
+	await launch.saw("stderr", ": the round goes on");
+	releaseWorkers(cluster.site);
+	const { "node-a": end } = await cluster.ends({ "node-a": 0 });
+	expect(end?.stderr).toContain("succeeded: 1 round");
 });
 
 describe("an etcd that is away at the start", { concurrent: true }, () => {

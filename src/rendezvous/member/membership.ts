@@ -6,6 +6,7 @@ import type { AgentIdentity, Intent } from "../records/intent.js";
 import { RunKeys } from "../records/keys.js";
 import { onceEach } from "../records/record-codec.js";
 import type { ReservePort } from "../records/record-writer.js";
+import type { RoundRecord } from "../records/records.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { RoundView } from "../records/run-view.js";
 import type { Coordinating } from "./coordinator.js";
@@ -185,11 +186,8 @@ export class Membership {
 				ttlMs > spec.leaseTtlMs ? { ...identity, leaseTtlMs: ttlMs } : identity,
 			isForeign: ({ instance }) => instance !== this.instance,
 			listener: {
-				onView: (view) => {
-					this.lastView = view;
-					this.listener?.onView({ ...view, joined: this.instance });
-				},
-				onRunGone: () => this.endWithoutRun(),
+				onView: (view) => this.show(view),
+				onRunGone: () => this.endWithoutRun(runGone()),
 				onError: (error) => this.report(error),
 				onLost: (reason, fenceAt) => this.lose(lease, reason, fenceAt),
 				onStanding: () => {
@@ -202,9 +200,18 @@ export class Membership {
 		return session;
 	}
 
-	private endWithoutRun(): void {
-		if (this.lastView === undefined) this.report(runGone());
-		else this.listener?.onView(endedView(this.lastView, runGone()));
+	private show(view: RoundView): void {
+		const newest = this.lastView?.round;
+		if (newest && isOlder(view.round, newest)) {
+			return this.endWithoutRun(setBack(view.round, newest));
+		}
+		this.lastView = view;
+		this.listener?.onView({ ...view, joined: this.instance });
+	}
+
+	private endWithoutRun(why: ElasticRunError): void {
+		if (this.lastView === undefined) this.report(why);
+		else this.listener?.onView(endedView(this.lastView, why));
 	}
 
 	private lose(lease: Lease, reason: string, fenceAt: number): void {
@@ -315,7 +322,23 @@ function runGone(): ElasticRunError {
 	);
 }
 
-/** A run whose keys are gone cannot continue: for this agent it has failed, and its workers end in time. */
+/** Whether this was written before, or in another world: a plan is made once. */
+function isOlder(round: RoundRecord, newest: RoundRecord): boolean {
+	if (round.instance !== newest.instance) return false;
+	const { synced, deprecated, planId } = newest;
+	if (round.synced !== synced) return round.synced < synced;
+	return round.deprecated < deprecated || round.planId !== planId;
+}
+
+/** Why an agent ends whose store has forgotten what it knew. */
+function setBack(round: RoundRecord, newest: RoundRecord): ElasticRunError {
+	return new ElasticRunError(
+		"RENDEZVOUS_FAILED",
+		`the store has forgotten a part of the run: it shows round ${round.synced} after round ${newest.synced}, as one that was set up from an older copy; start the agents again`,
+	);
+}
+
+/** A run that its store does not know any more cannot continue: for this agent it has failed, and its workers end in time. */
 function endedView(
 	{ round }: RoundView,
 	{ exitCode, message: reason }: ElasticRunError,

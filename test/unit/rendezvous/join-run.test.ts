@@ -4,8 +4,13 @@ import {
 	Membership,
 	type MembershipOptions,
 } from "../../../src/rendezvous/member/membership.js";
+import { RECREATED } from "../../../src/rendezvous/records/departure-records.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
-import { decodeRecord } from "../../../src/rendezvous/records/record-codec.js";
+import {
+	decodeRecord,
+	encodeRecord,
+	recordAt,
+} from "../../../src/rendezvous/records/record-codec.js";
 import { NODE } from "../../../src/rendezvous/records/records.js";
 import type { RoundView } from "../../../src/rendezvous/records/run-view.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
@@ -14,6 +19,7 @@ import {
 	intentOf,
 	runSpec,
 } from "../../helpers/run-settings.js";
+import { seatRecord } from "../../helpers/run-view.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
@@ -160,6 +166,38 @@ describe("joining under a node id", () => {
 		expect(await coordinator()).toBeUndefined();
 		await ready(second);
 		expect(await record()).toMatchObject({ incarnation: "2", state: "ready" });
+	});
+
+	it.each<[string, string, boolean, boolean]>([
+		["the process that had its place, which has ended", "1", true, true],
+		["no process that may live", "1", false, false],
+		["not itself", "2", true, false],
+	])("says that %s has died", async (_, seated, isDead, isSaid) => {
+		await elsewhere().join();
+		const process = { hostId: "h", pid: 7, startTime: "9", address: "a" };
+		const seat = seatRecord("host", { incarnation: seated, process });
+		await store.transaction(
+			[],
+			[{ put: KEYS.seat("host"), value: encodeRecord(seat) }],
+		);
+		const seen: unknown[] = [];
+		const second = agent(
+			"2",
+			{},
+			{
+				isDead: (other) => {
+					seen.push(other);
+					return isDead;
+				},
+			},
+		);
+		await second.join();
+		const { entries } = await store.snapshot([KEYS.leftBy("host")]);
+		const died = recordAt(RECREATED, { entries }, KEYS.leftBy("host"));
+		expect(died).toEqual(
+			isSaid ? { version: 1, incarnation: "1", died: true } : undefined,
+		);
+		expect(seen).toEqual(seated === "2" ? [] : [process]);
 	});
 
 	it.each<[string, Partial<MembershipOptions>, string]>([
