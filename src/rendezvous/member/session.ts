@@ -79,6 +79,8 @@ export class Session {
 	private mustStand = false;
 	/** An intent set while a view is shown is written by the same look. */
 	private showing = false;
+	/** Of the last round. */
+	private seats = 0;
 	/** By when the intent must be written. */
 	private writeBy = 0;
 	private closed = false;
@@ -114,6 +116,7 @@ export class Session {
 			...options,
 			onError,
 			seen: () => this.cache.revision,
+			agents: () => this.seats,
 			look: (atLeast) => this.look(atLeast),
 			act: () => this.write(),
 		});
@@ -182,6 +185,7 @@ export class Session {
 			return false;
 		}
 		const round = decodeRecord(ROUND, roundEntry);
+		this.seats = round.seats;
 		const seat = ownSeat(snapshot, keys, identity);
 		if (this.options.isForeign(round)) {
 			this.options.listener.onView({ round, seat: null });

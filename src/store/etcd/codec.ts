@@ -189,9 +189,11 @@ function mergeSnapshot(
 
 /** The selectors that match a key, by index. */
 function placesOf(key: string, selectors: readonly string[]): number[] {
-	return selectors.flatMap((selector, place) =>
-		isSelected(key, selector) ? [place] : [],
-	);
+	const places: number[] = [];
+	for (const [place, selector] of selectors.entries()) {
+		if (isSelected(key, selector)) places.push(place);
+	}
+	return places;
 }
 
 function isSelected(key: string, selector: string): boolean {
