@@ -119,11 +119,6 @@ export class LeaderElection {
 		if (mine && this.coordinator === undefined) this.coordinate(entry);
 	}
 
-	/** Whether this agent plans, as far as it knows. */
-	get coordinates(): boolean {
-		return this.coordinator !== undefined;
-	}
-
 	/** It may plan again. */
 	lookAgain(): void {
 		this.coordinator?.start();

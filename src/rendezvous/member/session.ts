@@ -236,13 +236,12 @@ export class Session {
 	}
 
 	/**
-	 * Whether what watches have told is a view to act on. The store alone tells that a round has no seat for this agent; and a
-	 * coordinator may know more than its agent's watches.
+	 * Whether what watches have told is a view to act on. The store alone tells what became of a write, and that a round has
+	 * no seat for this agent.
 	 */
 	private isEnough(told: Snapshot): boolean {
 		const { keys, identity } = this.options;
-		if (this.mustStand || !this.writer.isSure) return false;
-		if (this.election.coordinates) return false;
+		if (!this.writer.isSure) return false;
 		const round = recordAt(ROUND, told, keys.round);
 		if (round === undefined) return false;
 		if (round.deprecated >= round.synced) return true;

@@ -27,6 +27,17 @@ const OTHER = { version: 1, nodeId: "z", incarnation: "z-1" } as const;
 /** Its watches tell of a change what the keys then hold, as etcd's do. */
 class TellingStore extends LeasedStore {
 	looks = 0;
+	writes = 0;
+	/** Happens before the next write. */
+	meanwhile: (() => Promise<unknown>) | undefined;
+
+	override async transaction(...about: Parameters<Store["transaction"]>) {
+		const { meanwhile } = this;
+		this.meanwhile = undefined;
+		await meanwhile?.();
+		this.writes += 1;
+		return super.transaction(...about);
+	}
 
 	override async snapshot(selectors: readonly string[]): Promise<Snapshot> {
 		this.looks += 1;
@@ -148,11 +159,19 @@ it("leaves a round as its watch tells, and claims the next one by that round's r
 });
 
 it("looks after a write that was refused, whatever its watches tell: its record may be gone", async () => {
-	await store.transaction([], [{ delete: KEYS.node("a") }]);
 	await round({ synced: 1, deprecated: 1, planId: "plan-1" });
-	membership.publish(intentOf({ claim: 2 }));
 	await settle();
+	const before = store.writes;
+	store.meanwhile = async () => {
+		await store.transaction([], [{ delete: KEYS.node("a") }]);
+		await round({ synced: 1, deprecated: 1, planId: "plan-1", incidents: 1 });
+		await settle();
+	};
+	membership.publish(intentOf({ claim: 2 }));
+	for (let turn = 0; turn < 3; turn += 1) await settle();
 	expect(await own()).toMatchObject({ state: "ready", claim: 2 });
+	// Two of the test's, one that was refused and one that was not.
+	expect(store.writes - before).toBe(4);
 });
 
 it("looks where a key was deleted", async () => {
