@@ -286,7 +286,8 @@ function isSameIntent(left: NewIntent | null, right: Intent | null): boolean {
 		left.finishedPlan === right.finishedPlan &&
 		left.notice === right.notice &&
 		left.departure === right.departure &&
-		String(left.pids) === String(right.pids)
+		left.pids.length === right.pids.length &&
+		left.pids.every((pid, at) => pid === right.pids[at])
 	);
 }
 

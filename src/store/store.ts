@@ -64,7 +64,11 @@ export interface Watch {
 	close(): void;
 }
 
-export type OnHint = (revision?: number) => void;
+/**
+ * @param revision that of the last change; absent if anything may have changed
+ * @param news all changes since the last hint, in order; absent if they are not known, or if not all are puts
+ */
+export type OnHint = (revision?: number, news?: readonly Entry[]) => void;
 
 /** Keys written under a lease vanish in one revision when it ends. */
 export interface Lease {
@@ -117,7 +121,8 @@ export interface Store {
 	): Promise<TransactionResult>;
 	/**
 	 * Calls `onHint` after changes later than `afterRevision`. It only says "read again": it may stand for several changes,
-	 * or come without one. If it names the revision of its last change, a read at this revision or later covers it.
+	 * or come without one. If it names the revision of its last change, a read at this revision or later covers it. News are
+	 * of single keys: of several watches, each may be behind the others.
 	 */
 	watch(
 		selectors: readonly string[],

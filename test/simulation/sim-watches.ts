@@ -1,4 +1,4 @@
-import type { OnHint, Watch } from "../../src/store/store.js";
+import type { Entry, OnHint, Watch } from "../../src/store/store.js";
 import { matches } from "./etcd-data.js";
 import type { WatchStream } from "./sim-etcd.js";
 import { type StorePlace, wayOf } from "./sim-store.js";
@@ -46,11 +46,18 @@ export class SimWatches implements WatchStream {
 	hear(keys: readonly string[], revision: number): void {
 		for (const watcher of this.watchers) {
 			const { selectors } = watcher;
-			const concerns = keys.some((key) =>
+			const changed = keys.filter((key) =>
 				selectors.some((selector) => matches(selector, key)),
 			);
-			if (concerns) this.send(watcher, revision);
+			if (changed.length === 0) continue;
+			this.send(watcher, revision, this.newsOf(changed));
 		}
+	}
+
+	/** What these keys hold now; undefined if one is gone. */
+	private newsOf(keys: readonly string[]): readonly Entry[] | undefined {
+		const entries = keys.flatMap((key) => this.place.etcd.data.get(key) ?? []);
+		return entries.length === keys.length ? entries : undefined;
 	}
 
 	break(): void {
@@ -67,21 +74,30 @@ export class SimWatches implements WatchStream {
 		this.forget();
 	}
 
-	/** One hint is on its way, or two; after a gap it names no revision. */
-	private send(watcher: Watcher, revision?: number): void {
+	/** One hint is on its way, or two; after a gap it names no revision, and no news. */
+	private send(
+		watcher: Watcher,
+		revision?: number,
+		news?: readonly Entry[],
+	): void {
 		const { link, random, doublesHints } = this.place;
 		if (this.isBroken || link.deaf || link.answersLost) return;
-		this.sendOne(watcher, revision);
-		if (doublesHints && random.chance(0.1)) this.sendOne(watcher, revision);
+		this.sendOne(watcher, revision, news);
+		if (!doublesHints || !random.chance(0.1)) return;
+		this.sendOne(watcher, revision, news);
 	}
 
-	private sendOne(watcher: Watcher, revision: number | undefined): void {
+	private sendOne(
+		watcher: Watcher,
+		revision: number | undefined,
+		news: readonly Entry[] | undefined,
+	): void {
 		const { timeline, process } = this.place;
 		const { generation } = this;
 		timeline.after(wayOf(this.place), () => {
 			if (this.generation !== generation) return QUIET;
 			process.deliver(() => {
-				if (this.watchers.has(watcher)) watcher.onHint(revision);
+				if (this.watchers.has(watcher)) watcher.onHint(revision, news);
 			});
 			return undefined;
 		});

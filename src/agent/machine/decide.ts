@@ -132,7 +132,8 @@ export function transition(
 			? { facts, why: "", warnings: [] }
 			: settle(facts, context, matter);
 	const { why, warnings } = settled;
-	const before = { ...facts, notices: state.notices };
+	const isNotice = facts.notices !== state.notices;
+	const before = isNotice ? { ...facts, notices: state.notices } : facts;
 	const warn = (message: string) => ({ kind: "warn", message }) as const;
 	return {
 		state: stateOf(settled.facts),

@@ -14,6 +14,7 @@ export function difference(
 	after: Facts,
 	why: string,
 ): readonly AgentEffect[] {
+	if (before === after) return [];
 	const isRunning = after.phase === "RUNNING";
 	if (
 		isRunning &&
@@ -21,10 +22,11 @@ export function difference(
 	) {
 		return start(after);
 	}
-	const changes = after.workers.flatMap((worker, at) => {
+	const changes: Change[] = [];
+	for (const [at, worker] of after.workers.entries()) {
 		const known = before.workers[at];
-		return known === undefined ? [] : [{ before: known, after: worker }];
-	});
+		if (known !== undefined) changes.push({ before: known, after: worker });
+	}
 	return [
 		...pauses(changes, why),
 		...notice(before, after, why),

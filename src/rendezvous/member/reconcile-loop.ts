@@ -3,6 +3,8 @@ import type { Clock } from "../../base/clock.js";
 
 /** The longest time, in milliseconds, that a change with a lost notification stays unseen. */
 export const LOOK_EVERY_MS = 5_000;
+/** The same for each agent of a job so large that their looks would keep the store busy. */
+const LOOK_EVERY_MS_AN_AGENT = 5;
 
 const UNCHANGED = { revision: 0, lookAt: Number.POSITIVE_INFINITY };
 
@@ -12,6 +14,8 @@ interface ReconcileLoopOptions {
 	readonly random: () => number;
 	/** The revision of the last read. */
 	readonly seen: () => number;
+	/** How many agents read as this one does. Default: one. */
+	readonly agents?: () => number;
 	/**
 	 * Reads all records and acts on them. Resolves with whether to read again at once.
 	 * @param atLeast the revision that must be covered; Infinity if unknown
@@ -129,7 +133,9 @@ export class ReconcileLoop {
 
 	/** Agents that were notified together spread their reads. */
 	private get spreadMs(): number {
-		return LOOK_EVERY_MS * (1 - this.options.random() / 4);
+		const { agents = () => 1, random } = this.options;
+		const longest = agents() * LOOK_EVERY_MS_AN_AGENT;
+		return Math.max(LOOK_EVERY_MS, longest) * (1 - random() / 4);
 	}
 
 	private lookWithin(durationMs: number): void {

@@ -132,7 +132,9 @@ export class Ride {
 	}
 
 	see(view: Pick<RoundView, "round" | "seat">, roundRevision: number): void {
-		if (roundRevision !== this.unsureOf) this.unsureOf = undefined;
+		// A watch may tell of an earlier round only now.
+		const { unsureOf = Number.POSITIVE_INFINITY } = this;
+		if (roundRevision > unsureOf) this.unsureOf = undefined;
 		const { incarnation, links } = this.options;
 		const before = this.view?.round.planId;
 		this.view = view;

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import type {
 	Lease,
+	OnHint,
 	Reader,
 	Snapshot,
 	Store,
@@ -78,6 +79,8 @@ export class Session {
 	private mustStand = false;
 	/** An intent set while a view is shown is written by the same look. */
 	private showing = false;
+	/** Of the last round. */
+	private seats = 0;
 	/** By when the intent must be written. */
 	private writeBy = 0;
 	private closed = false;
@@ -94,7 +97,10 @@ export class Session {
 		};
 		this.cache = new SnapshotCache(store, () => own.selectors);
 		const planner = () => this.election.reader;
-		this.writer = new RecordWriter({ ...options, own, planner });
+		this.writer = new RecordWriter({
+			...{ ...options, own, planner },
+			onWritten: (record) => this.cache.know(record),
+		});
 		const { ride, lease } = options;
 		this.guard = new LeaseGuard(
 			options.clock,
@@ -110,6 +116,7 @@ export class Session {
 			...options,
 			onError,
 			seen: () => this.cache.revision,
+			agents: () => this.seats,
 			look: (atLeast) => this.look(atLeast),
 			act: () => this.write(),
 		});
@@ -165,7 +172,9 @@ export class Session {
 	private async look(atLeast: number): Promise<boolean> {
 		const { keys, identity, coordinating } = this.options;
 		const { nodeId } = identity;
-		const snapshot = await this.cache.look(atLeast);
+		const snapshot = await this.cache.look(atLeast, (told) =>
+			this.isEnough(told),
+		);
 		if (this.closed || !this.guard.check()) return false;
 		this.watchFrom(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
@@ -176,6 +185,7 @@ export class Session {
 			return false;
 		}
 		const round = decodeRecord(ROUND, roundEntry);
+		this.seats = round.seats;
 		const seat = ownSeat(snapshot, keys, identity);
 		if (this.options.isForeign(round)) {
 			this.options.listener.onView({ round, seat: null });
@@ -225,18 +235,41 @@ export class Session {
 		this.showing = false;
 	}
 
+	/**
+	 * Whether what watches have told is a view to act on. The store alone tells what became of a write, and that a round has
+	 * no seat for this agent.
+	 */
+	private isEnough(told: Snapshot): boolean {
+		const { keys, identity } = this.options;
+		if (!this.writer.isSure) return false;
+		const round = recordAt(ROUND, told, keys.round);
+		if (round === undefined) return false;
+		if (round.deprecated >= round.synced) return true;
+		const seat = ownSeat(told, keys, identity);
+		return seat !== null && "planId" in seat && seat.planId === round.planId;
+	}
+
+	private hint(
+		withinMs: number,
+		...[revision, news]: Parameters<OnHint>
+	): void {
+		const isShown = news ? this.cache.hear(news) : false;
+		if (isShown) this.loop.requestRead(withinMs);
+		else if (isShown === false) this.loop.requestReadAt(revision, withinMs);
+	}
+
 	private watchFrom({ revision }: Snapshot): void {
 		const { store, keys, identity } = this.options;
 		this.watch ??= store.watch(
 			[keys.round, keys.coordinator],
 			revision,
-			(changed) => this.loop.requestReadAt(changed),
+			(...changed) => this.hint(0, ...changed),
 		);
 		// A seat usually comes before its round.
 		this.seatWatch ??= store.watch(
 			[keys.seat(identity.nodeId)],
 			revision,
-			(changed) => this.loop.requestReadAt(changed, SEAT_SEEN_WITHIN_MS),
+			(...changed) => this.hint(SEAT_SEEN_WITHIN_MS, ...changed),
 		);
 	}
 

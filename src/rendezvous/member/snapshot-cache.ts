@@ -1,4 +1,4 @@
-import type { Snapshot, Store } from "../../store/index.js";
+import type { Entry, Snapshot, Store } from "../../store/index.js";
 
 /** The last known records of a run: read from the store, or read back with a write. */
 export class SnapshotCache {
@@ -6,6 +6,11 @@ export class SnapshotCache {
 	private offered: Snapshot | undefined;
 	/** The revision of its reader's own last write, which no later look may miss. */
 	private written = 0;
+	/** What the keys are known to hold since the last records. */
+	private readonly heard = new Map<string, Entry>();
+	/** Whether something heard was in no look yet. */
+	private hasNews = false;
+	private isReading = false;
 	/** Ends the current read. */
 	private take: (offered: Snapshot) => void = () => {};
 
@@ -27,22 +32,56 @@ export class SnapshotCache {
 		this.take(read);
 	}
 
+	/** What this key holds now, as the answer to a write of it says. */
+	know(entry: Entry): void {
+		this.heard.set(entry.key, entry);
+	}
+
+	/**
+	 * Takes what a watch says that its keys hold now. Returns whether the next look shows it, and undefined if it is nothing
+	 * new; false: only the store can show it.
+	 */
+	hear(news: readonly Entry[]): boolean | undefined {
+		if (this.seen === undefined || this.isReading) return false;
+		const later = news.filter(({ key, modRevision }) => {
+			const known = this.heard.get(key)?.modRevision ?? 0;
+			return modRevision > Math.max(known, this.revision);
+		});
+		for (const entry of later) this.heard.set(entry.key, entry);
+		if (later.length === 0) return undefined;
+		this.hasNews = true;
+		return true;
+	}
+
 	/** Later looks see this write: what was offered before it does not count. */
 	wrote(revision: number): void {
 		this.written = revision;
 	}
 
-	/** @param changed the revision that offered records must have; Infinity: only the store will do */
-	async look(changed = 0): Promise<Snapshot> {
+	/**
+	 * @param changed the revision that offered records must have; Infinity: only the store will do
+	 * @param isEnough whether to take the last records with what was heard since. Each key is then as it was at some time, not
+	 * all at the same
+	 */
+	async look(
+		changed = 0,
+		isEnough: (told: Snapshot) => boolean = () => false,
+	): Promise<Snapshot> {
 		const atLeast = Math.max(changed, this.written);
 		const offered = this.offered;
 		this.offered = undefined;
+		const told = this.hasNews ? this.told() : undefined;
+		this.hasNews = false;
+		if (told && offered === undefined && atLeast <= told.revision) {
+			if (isEnough(told)) return told;
+		}
 		const isNews =
 			offered !== undefined &&
 			offered.revision > this.revision &&
 			offered.revision >= atLeast;
-		this.seen = isNews ? offered : await this.readOrTake(atLeast);
-		return this.seen;
+		const read = isNews ? offered : await this.readOrTake(atLeast);
+		this.see(read);
+		return read;
 	}
 
 	/** Makes the next read fetch everything. */
@@ -50,15 +89,35 @@ export class SnapshotCache {
 		this.seen = undefined;
 		this.offered = undefined;
 		this.written = 0;
+		this.heard.clear();
 	}
 
-	private readOrTake(atLeast: number): Promise<Snapshot> {
+	private told(): Snapshot | undefined {
+		const { seen, heard } = this;
+		return seen && { ...seen, entries: new Map([...seen.entries, ...heard]) };
+	}
+
+	private see(read: Snapshot): void {
+		// Lower revisions are of another store.
+		const isOther = read.revision < this.revision;
+		for (const [key, { modRevision }] of this.heard) {
+			if (isOther || modRevision <= read.revision) this.heard.delete(key);
+		}
+		this.seen = read;
+	}
+
+	private async readOrTake(atLeast: number): Promise<Snapshot> {
 		const taken = new Promise<Snapshot>((resolve) => {
 			this.take = (offered) => {
 				if (offered.revision >= atLeast) resolve(offered);
 			};
 		});
 		const read = this.store.snapshot(this.selectors(), this.seen);
-		return Promise.race([taken, read]);
+		this.isReading = true;
+		try {
+			return await Promise.race([taken, read]);
+		} finally {
+			this.isReading = false;
+		}
 	}
 }

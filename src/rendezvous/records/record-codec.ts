@@ -32,6 +32,12 @@ export function encodeRecord<Record extends { readonly version: 1 }>(
 	return JSON.stringify(record);
 }
 
+/** The last record that was decoded from each entry, and as what: few entries change between two looks. */
+const decoded = new WeakMap<
+	Entry,
+	{ readonly shape: unknown; readonly record: unknown }
+>();
+
 /**
  * Decodes the record of an entry. Whatever the entry holds, the result has the record's shape in each field.
  * @throws ElasticRunError RENDEZVOUS_FAILED, which names the key and the field
@@ -40,6 +46,8 @@ export function decodeRecord<Record extends { readonly version: 1 }>(
 	shape: Shape<Record>,
 	entry: Entry,
 ): Record {
+	const known = decoded.get(entry);
+	if (known?.shape === shape) return known.record as Record;
 	const value = parse(entry.value);
 	if (!isObject(value) || value.version !== RECORD_VERSION) {
 		throw new GarbledRecordError(
@@ -47,7 +55,10 @@ export function decodeRecord<Record extends { readonly version: 1 }>(
 		);
 	}
 	const verdict: Verdict = {};
-	if (shape(value, verdict)) return value;
+	if (shape(value, verdict)) {
+		decoded.set(entry, { shape, record: value });
+		return value;
+	}
 	throw garbled(entry, inWords(verdict.misfit));
 }
 

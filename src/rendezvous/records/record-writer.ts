@@ -44,13 +44,15 @@ interface RecordWriterOptions {
 	readonly own: Reader;
 	/** The coordinator, if it is this agent: reads back what was written. */
 	readonly planner: () => Reader | undefined;
+	/** Called with each record that it has written. */
+	readonly onWritten?: ((record: Entry) => void) | undefined;
 }
 
 /** The state of the run and the record when they were read, with later writes applied. */
 interface Standing {
 	readonly round: RoundRecord;
 	readonly roundRevision: number;
-	readonly present: Pick<Entry, "value" | "lease" | "modRevision"> | undefined;
+	readonly present: Omit<Entry, "key"> | undefined;
 }
 
 /** Brings an agent's record to the intended content: writes the newest intent until it is stored. */
@@ -76,6 +78,11 @@ export class RecordWriter {
 	/** What the store knows to follow when this agent has left. */
 	get departure(): Departure | undefined {
 		return this.written?.departure;
+	}
+
+	/** Whether it knows what the store holds under its key. */
+	get isSure(): boolean {
+		return this.standing !== undefined;
 	}
 
 	/** Whether this agent is leaving the run. */
@@ -141,8 +148,11 @@ export class RecordWriter {
 		if (read !== undefined) (succeeded ? made : refused)?.take(read);
 		if (!succeeded) return true;
 		this.written = intent;
-		const written = { value, lease: lease.id, modRevision: revision };
+		const createRevision = present?.createRevision ?? revision;
+		const modRevision = revision;
+		const written = { value, lease: lease.id, createRevision, modRevision };
 		this.standing = { ...standing, present: written };
+		this.options.onWritten?.({ key, ...written });
 		return mustBeKnown;
 	}
 

@@ -8,7 +8,7 @@ import {
 } from "./departure-records.js";
 import { HISTORY, type HistoryRecord } from "./history-record.js";
 import type { Departure } from "./intent.js";
-import type { RunKeys } from "./keys.js";
+import { ALL_RUNS, type RunKeys } from "./keys.js";
 import { LIVED, type LivedRecord } from "./lived-record.js";
 import {
 	decodeLeased,
@@ -68,18 +68,16 @@ export interface RunView {
 	readonly lived?: LivedRecord | undefined;
 }
 
-const nodeOf = remembered(
-	(entry): NodeView => ({
-		record: decodeNode(entry),
-		createRevision: entry.createRevision,
-		modRevision: entry.modRevision,
-	}),
-);
-const seatOf = remembered((entry) => decodeRecord(SEAT, entry));
-const finishedOf = remembered((entry) => decodeRecord(FINISHED, entry));
-const recreatedOf = remembered((entry) => decodeRecord(RECREATED, entry));
-const replacedOf = remembered((entry) => decodeRecord(REPLACED, entry));
-const budgetOf = remembered((entry) => decodeRecord(BUDGET, entry));
+const nodeOf = (entry: Entry): NodeView => ({
+	record: decodeNode(entry),
+	createRevision: entry.createRevision,
+	modRevision: entry.modRevision,
+});
+const seatOf = (entry: Entry) => decodeRecord(SEAT, entry);
+const finishedOf = (entry: Entry) => decodeRecord(FINISHED, entry);
+const recreatedOf = (entry: Entry) => decodeRecord(RECREATED, entry);
+const replacedOf = (entry: Entry) => decodeRecord(REPLACED, entry);
+const budgetOf = (entry: Entry) => decodeRecord(BUDGET, entry);
 
 /** @throws ElasticRunError RENDEZVOUS_FAILED if it is no record, has no lease or names another node than its key */
 export function decodeNode(entry: Entry): NodeRecord {
@@ -151,14 +149,13 @@ function processesBelow(
 }
 
 function mapBelow<Value>(
-	snapshot: Snapshot,
+	{ entries }: Snapshot,
 	prefix: string,
 	read: (entry: Entry) => Value,
 ): ReadonlyMap<string, Value> {
 	const values = new Map<string, Value>();
-	for (const [key, entry] of snapshot.entries) {
-		if (!key.startsWith(prefix)) continue;
-		const nodeId = key.slice(prefix.length);
+	for (const entry of sortedOut(entries).get(prefix) ?? []) {
+		const nodeId = entry.key.slice(prefix.length);
 		if (!NAME.test(nodeId)) {
 			throw garbled(entry, `a node id is ${NAME_WORDS}`);
 		}
@@ -167,16 +164,27 @@ function mapBelow<Value>(
 	return values;
 }
 
-/** Decodes each entry once: a large job has thousands, and few change between two reads. */
-function remembered<Value extends object>(
-	read: (entry: Entry) => Value,
-): (entry: Entry) => Value {
-	const known = new WeakMap<Entry, Value>();
-	return (entry) => {
-		const value = known.get(entry) ?? read(entry);
-		known.set(entry, value);
-		return value;
-	};
+const sorted = new WeakMap<
+	Snapshot["entries"],
+	ReadonlyMap<string, readonly Entry[]>
+>();
+
+/** The entries of a run by the part of its keys that they are in: a large job has thousands, which are gone through once. */
+function sortedOut(
+	entries: Snapshot["entries"],
+): ReadonlyMap<string, readonly Entry[]> {
+	const known = sorted.get(entries);
+	if (known !== undefined) return known;
+	const byPrefix = new Map<string, Entry[]>();
+	for (const entry of entries.values()) {
+		const ofRun = entry.key.indexOf("/", ALL_RUNS.length) + 1;
+		const prefix = entry.key.slice(0, entry.key.indexOf("/", ofRun) + 1);
+		const those = byPrefix.get(prefix);
+		if (those === undefined) byPrefix.set(prefix, [entry]);
+		else those.push(entry);
+	}
+	sorted.set(entries, byPrefix);
+	return byPrefix;
 }
 
 /** An agent's view of its run: the round and this process's seat, if it has one. */

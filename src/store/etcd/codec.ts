@@ -7,7 +7,7 @@ import type {
 	TransactionResult,
 	Write,
 } from "../store.js";
-import type { TxnRequest, TxnResponse } from "./etcd-client.js";
+import type { TxnRequest, TxnResponse, WatchResponse } from "./etcd-client.js";
 
 /** etcd's id for "no lease". */
 const NO_LEASE = "0";
@@ -44,19 +44,32 @@ function encodeSnapshot(
 export function decodeSnapshot({ header, responses }: TxnResponse): Snapshot {
 	const entries = responses
 		.flatMap(({ response_range }) => response_range.kvs)
-		.map(
-			(each): Entry => ({
-				key: each.key.toString(),
-				value: each.value.toString(),
-				createRevision: revisionOf(each.create_revision),
-				modRevision: revisionOf(each.mod_revision),
-				lease: each.lease === NO_LEASE ? null : each.lease,
-			}),
-		);
+		.map(entryOf);
 	return {
 		revision: revisionOf(header.revision),
 		entries: new Map(entries.map((entry) => [entry.key, entry])),
 	};
+}
+
+type KeyValue = WatchResponse["events"][number]["kv"];
+
+function entryOf(each: KeyValue): Entry {
+	return {
+		key: each.key.toString(),
+		value: each.value.toString(),
+		createRevision: revisionOf(each.create_revision),
+		modRevision: revisionOf(each.mod_revision),
+		lease: each.lease === NO_LEASE ? null : each.lease,
+	};
+}
+
+/** What a watch says that its keys hold now; undefined if one was deleted. */
+export function decodeNews({
+	events,
+}: Pick<WatchResponse, "events">): readonly Entry[] | undefined {
+	return events.every(({ type }) => type === "Put")
+		? events.map(({ kv }) => entryOf(kv))
+		: undefined;
 }
 
 export function encodeTransaction(
@@ -176,9 +189,11 @@ function mergeSnapshot(
 
 /** The selectors that match a key, by index. */
 function placesOf(key: string, selectors: readonly string[]): number[] {
-	return selectors.flatMap((selector, place) =>
-		isSelected(key, selector) ? [place] : [],
-	);
+	const places: number[] = [];
+	for (const [place, selector] of selectors.entries()) {
+		if (isSelected(key, selector)) places.push(place);
+	}
+	return places;
 }
 
 function isSelected(key: string, selector: string): boolean {

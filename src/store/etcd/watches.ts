@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
-import type { OnHint, Watch } from "../store.js";
+import type { Entry, OnHint, Watch } from "../store.js";
 import type { Connections, StreamPauses } from "./calls.js";
-import { encodeRange } from "./codec.js";
+import { decodeNews, encodeRange } from "./codec.js";
 import type { Status } from "./errors.js";
 import type { EtcdClient, WatchRequest, WatchResponse } from "./etcd-client.js";
 import {
@@ -19,6 +19,8 @@ class Watcher {
 	private isHinting = false;
 	/** The newest revision to notify. */
 	private changed = 0;
+	/** All changes to notify; undefined if they are not known. */
+	private news: Entry[] | undefined = [];
 	private isClosed = false;
 	/** How often in a row etcd has refused it. */
 	private refusals = 0;
@@ -44,17 +46,21 @@ class Watcher {
 	/**
 	 * Notifications that come together are merged.
 	 * @param revision that of the last change; without it anything may have changed
+	 * @param news the changes, if they are known
 	 */
-	hint(revision = Number.POSITIVE_INFINITY): void {
+	hint(revision = Number.POSITIVE_INFINITY, news?: readonly Entry[]): void {
 		this.changed = Math.max(this.changed, revision);
+		if (news === undefined) this.news = undefined;
+		else this.news?.push(...news);
 		if (this.isHinting) return;
 		this.isHinting = true;
 		setImmediate(() => {
-			const { changed } = this;
+			const { changed, news } = this;
 			this.isHinting = false;
 			this.changed = 0;
+			this.news = [];
 			if (this.isClosed) return;
-			if (Number.isFinite(changed)) this.onHint(changed);
+			if (Number.isFinite(changed)) this.onHint(changed, news);
 			else this.onHint();
 		});
 	}
@@ -103,8 +109,8 @@ interface WatchStreamOptions {
 }
 
 /**
- * All watches of a store, over one stream. It does not look at events: each only says that something has changed. So
- * nothing must be replayed after a broken stream: all users are told to read as soon as the next one watches.
+ * All watches of a store, over one stream. Nothing is replayed after a broken stream: all users are told to read as soon as
+ * the next one watches.
  */
 export class WatchStream {
 	private readonly watchers = new Set<Watcher>();
@@ -215,7 +221,7 @@ export class WatchStream {
 		if (watcher === undefined) return;
 		this.options.onEvents(answer.events.length);
 		if (answer.canceled) this.startAgain();
-		else watcher.hint(Number(answer.header.revision));
+		else watcher.hint(Number(answer.header.revision), decodeNews(answer));
 	}
 
 	private hearCreated(stream: OpenStream, answer: WatchResponse): void {

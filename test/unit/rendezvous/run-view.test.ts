@@ -61,3 +61,19 @@ it.each<[string, string, string | null, NodeState | null, string]>([
 		done: counts === "done" ? ["b"] : [],
 	});
 });
+
+it("names a key whose last part is no node id, also below another one", async () => {
+	const store = new LeasedStore();
+	const put = (key: string, value: string) => ({ put: key, value });
+	await store.transaction(
+		[],
+		[
+			put(KEYS.round, encodeRecord(ROUND)),
+			put(KEYS.seat("a/b"), encodeRecord(seatRecord("b"))),
+		],
+	);
+	const snapshot = await store.snapshot([KEYS.prefix]);
+	expect(() => readRunView(KEYS, snapshot)).toThrow(
+		"/elastic-run/r/seats/a/b is garbled: a node id is",
+	);
+});

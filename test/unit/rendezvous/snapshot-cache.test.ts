@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SnapshotCache } from "../../../src/rendezvous/member/snapshot-cache.js";
-import type { Snapshot } from "../../../src/store/store.js";
+import type { Entry, Snapshot } from "../../../src/store/store.js";
 
 const at = (revision: number): Snapshot => ({ revision, entries: new Map() });
 
@@ -71,5 +71,98 @@ describe("what was seen last", () => {
 		answers[0]?.resolve(at(7));
 		expect(await look).toEqual(at(7));
 		expect(answers).toHaveLength(1);
+	});
+});
+
+describe("what watches tell", () => {
+	const holding = (...entries: readonly Entry[]) =>
+		new Map(entries.map((entry) => [entry.key, entry]));
+	const entry = (key: string, modRevision: number): Entry => ({
+		...{ key, modRevision, createRevision: 1 },
+		...{ value: `${key} at ${modRevision}`, lease: null },
+	});
+	const enough = () => true;
+
+	/** The round was read at revision 5. */
+	async function seen() {
+		const { picture, known, answers } = asked();
+		picture.offer({ revision: 5, entries: holding(entry("round", 2)) });
+		await picture.look();
+		return { picture, known, answers };
+	}
+
+	it("is shown with what was read last, where that is enough, and nothing is read", async () => {
+		const { picture, known } = await seen();
+		picture.know(entry("own", 6));
+		expect(picture.hear([entry("round", 7)])).toBe(true);
+		expect(picture.hear([entry("seat", 8)])).toBe(true);
+		expect(await picture.look(0, enough)).toEqual({
+			revision: 5,
+			entries: holding(entry("round", 7), entry("own", 6), entry("seat", 8)),
+		});
+		expect(picture.revision).toBe(5);
+		expect(known).toEqual([]);
+	});
+
+	it.each<[string, number, (told: Snapshot) => boolean]>([
+		["it is not enough", 0, () => false],
+		["another change is to be seen as well", 6, enough],
+		["a change that nobody can name is to be seen", Infinity, enough],
+	])("is read where %s", async (_, changed, isEnough) => {
+		const { picture, known, answers } = await seen();
+		picture.hear([entry("round", 7)]);
+		const look = picture.look(changed, isEnough);
+		const read = { revision: 9, entries: holding(entry("round", 9)) };
+		answers[0]?.resolve(read);
+		expect(await look).toEqual(read);
+		expect(known).toEqual([5]);
+	});
+
+	it("is read the next time: it is in one look only, and what the agent has written is in none", async () => {
+		const { picture, known } = await seen();
+		picture.hear([entry("round", 7)]);
+		await picture.look(0, enough);
+		picture.know(entry("own", 8));
+		void picture.look(0, enough);
+		expect(known).toEqual([5]);
+	});
+
+	it.each([
+		["before the last look", entry("round", 4)],
+		["already", entry("round", 7)],
+		["in the wrong order", entry("round", 6)],
+	])("is nothing new where it was told %s", async (_, late) => {
+		const { picture } = await seen();
+		picture.hear([entry("round", 7)]);
+		expect(picture.hear([late])).toBeUndefined();
+		const { entries } = await picture.look(0, enough);
+		expect(entries.get("round")).toEqual(entry("round", 7));
+	});
+
+	it("is for the store to show before the first look, and during one", async () => {
+		const { picture, answers } = asked();
+		expect(picture.hear([entry("round", 7)])).toBe(false);
+		const look = picture.look();
+		answers[0]?.resolve(at(8));
+		await look;
+		void picture.look();
+		expect(picture.hear([entry("round", 9)])).toBe(false);
+	});
+
+	it("is forgotten once it was read, and where the store is another one", async () => {
+		const { picture, answers } = await seen();
+		picture.hear([entry("round", 7), entry("seat", 8)]);
+		const read = picture.look(7);
+		answers[0]?.resolve(at(7));
+		await read;
+		picture.hear([entry("own", 9)]);
+		const told = await picture.look(0, enough);
+		expect([...told.entries.keys()]).toEqual(["seat", "own"]);
+		const other = picture.look();
+		answers[1]?.resolve(at(3));
+		await other;
+		picture.hear([entry("round", 4)]);
+		const later = await picture.look(0, enough);
+		expect([...later.entries.keys()]).toEqual(["round"]);
 	});
 });

@@ -29,6 +29,25 @@ export function answerOf(
 export const changes = (id: string, count = 1, revision = 1) =>
 	answerOf({ watch_id: id, events: Array(count).fill({}) }, revision);
 
+/** Keys that were put, or deleted where they hold nothing, in one revision. */
+export const puts = (
+	id: string,
+	revision: number,
+	held: Readonly<Record<string, string | null>>,
+) => {
+	const events = Object.entries(held).map(([key, value]) => ({
+		type: value === null ? "Delete" : "Put",
+		kv: {
+			key: Buffer.from(key),
+			value: Buffer.from(value ?? ""),
+			create_revision: "1",
+			mod_revision: String(revision),
+			lease: "0",
+		},
+	}));
+	return answerOf({ watch_id: id, events } as never, revision);
+};
+
 interface Settings {
 	readonly token?: () => Promise<string | undefined>;
 }
@@ -49,8 +68,12 @@ export function watchesOf({ token = async () => undefined }: Settings = {}) {
 		onEvents: (count) => counted.push(count),
 	});
 	const hints: string[] = [];
+	const newsTold: ((readonly [string, string])[] | undefined)[] = [];
 	const watch = (name: string, selectors: readonly string[], after = 1) =>
-		watches.watch(selectors, after, () => hints.push(name));
+		watches.watch(selectors, after, (_, news) => {
+			hints.push(name);
+			newsTold.push(news?.map(({ key, value }) => [key, value] as const));
+		});
 	const streams = () => clients.flatMap((client) => client.watchStreams);
 	const latest = () => {
 		const stream = streams().at(-1);
@@ -69,7 +92,12 @@ export function watchesOf({ token = async () => undefined }: Settings = {}) {
 		await nextTurn();
 		return hints.splice(0);
 	};
+	const newsOf = async () => {
+		await nextTurn();
+		return newsTold.splice(0);
+	};
 	return {
+		newsOf,
 		clock,
 		clients,
 		watches,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { settle } from "../../../helpers/virtual-clock.js";
-import { answerOf, changes, watchesOf } from "./watched-etcd.js";
+import { answerOf, changes, puts, watchesOf } from "./watched-etcd.js";
 
 describe("watches", () => {
 	it("share a stream, one watch of etcd's for each selector", async () => {
@@ -31,6 +31,39 @@ describe("watches", () => {
 		latest().answer(changes("99"));
 		expect(await told()).toEqual(["b"]);
 		expect(counted).toEqual([3, 1, 1]);
+	});
+
+	it("tell what the keys hold then, of all that comes together; of a deletion only that something has changed", async () => {
+		const { watch, latest, grant, newsOf } = watchesOf();
+		watch("a", ["round", "seats/"]);
+		await settle();
+		grant(2);
+		latest().answer(puts("0", 2, { round: "r2" }));
+		latest().answer(puts("1", 3, { "seats/a": "s3", "seats/b": "t3" }));
+		latest().answer(puts("0", 4, { round: "r4" }));
+		expect(await newsOf()).toEqual([
+			[
+				["round", "r2"],
+				["seats/a", "s3"],
+				["seats/b", "t3"],
+				["round", "r4"],
+			],
+		]);
+		latest().answer(puts("0", 5, { round: "r5" }));
+		latest().answer(puts("1", 6, { "seats/a": null }));
+		latest().answer(puts("0", 7, { round: "r7" }));
+		expect(await newsOf()).toEqual([undefined]);
+		latest().answer(puts("0", 8, { round: "r8" }));
+		expect(await newsOf()).toEqual([[["round", "r8"]]]);
+	});
+
+	it("tell nothing of what was missed", async () => {
+		const { watch, latest, grant, newsOf } = watchesOf();
+		watch("a", ["round"], 1);
+		await settle();
+		grant(1, { revision: 5 });
+		latest().answer(puts("0", 6, { round: "r6" }));
+		expect(await newsOf()).toEqual([undefined]);
 	});
 
 	it.each([
