@@ -127,13 +127,10 @@ export function transition(
 ): Transition {
 	if (state.phase === "CLOSED") return { state, effects: [], reason: "" };
 	const { facts, matter } = learn(state, input, context);
-	const settled =
-		matter === undefined
-			? { facts, why: "", warnings: [] }
-			: settle(facts, context, matter);
+	const settled = settle(facts, context, matter);
 	const { why, warnings } = settled;
-	const isNotice = facts.notices !== state.notices;
-	const before = isNotice ? { ...facts, notices: state.notices } : facts;
+	const { notices } = state;
+	const before = facts.notices === notices ? facts : { ...facts, notices };
 	const warn = (message: string) => ({ kind: "warn", message }) as const;
 	return {
 		state: stateOf(settled.facts),
@@ -143,7 +140,8 @@ export function transition(
 }
 
 /** Decides until nothing follows. The first words stay, unless later ones are better. */
-function settle(learnt: Facts, context: TransitionContext, about: Matter) {
+function settle(learnt: Facts, context: TransitionContext, about?: Matter) {
+	if (about === undefined) return { facts: learnt, why: "", warnings: [] };
 	let facts = learnt;
 	let matter: Matter | undefined = about;
 	let words: Decision | undefined;

@@ -22,11 +22,10 @@ export function difference(
 	) {
 		return start(after);
 	}
-	const changes: Change[] = [];
-	for (const [at, worker] of after.workers.entries()) {
+	const changes = after.workers.flatMap((worker, at) => {
 		const known = before.workers[at];
-		if (known !== undefined) changes.push({ before: known, after: worker });
-	}
+		return known === undefined ? [] : [{ before: known, after: worker }];
+	});
 	return [
 		...pauses(changes, why),
 		...notice(before, after, why),
