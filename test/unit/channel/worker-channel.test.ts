@@ -86,13 +86,15 @@ it("gives each process a directory of its own", () => {
 
 it("is there ahead of its worker, where there was time for it", () => {
 	const root = temporaryRoot();
-	root.createAhead(3);
-	root.createAhead(3);
+	root.createAhead(3, true);
+	root.createAhead(3, true);
 	expect(root.channels()).toEqual([]);
 	const directory = join(root.directory, "w3.1");
 	expect(filesIn(directory, "tmp")).toHaveLength(1);
+	expect(lstatSync(join(directory, "hook")).mode & 0o777).toBe(0o700);
 
 	const channel = root.createWorker(3);
+	expect(channel.makeHook()).toBe(join(directory, "hook"));
 	expect(channel.directory).toBe(directory);
 	expect(root.channels()).toEqual([channel]);
 	const first = channel.send(work(1), 100);
