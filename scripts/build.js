@@ -19,7 +19,6 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildWheel, modulesOf } from "./build-wheel.js";
 import { bundleEtcd } from "./bundle-etcd.js";
-import { bundlePackage } from "./bundle-package.js";
 import { throughDoors } from "./through-doors.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -40,12 +39,6 @@ for (const project of typed) {
 }
 await Promise.all([
 	bundleLauncher(),
-	bundlePackage(
-		"execa",
-		{ execa: ["execa"] },
-		`${root}/dist/launcher`,
-		forNode,
-	),
 	bundleEtcd(`${root}/dist/launcher`, forNode),
 	bundleRuntime(),
 	bundlePage(),
@@ -81,7 +74,6 @@ async function bundleLauncher() {
 		packages: "external",
 		plugins: [
 			throughDoors,
-			besideTheChunks("execa", "execa"),
 			besideTheChunks("etcd3", "etcd3"),
 			besideTheChunks("@grpc/grpc-js", "etcd3"),
 		],

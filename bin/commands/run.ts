@@ -120,6 +120,10 @@ async function showDryRun(
 	return EXIT_CODES.succeeded;
 }
 
+/** The words of the report are loaded while the run goes, in milliseconds after its start: its end need not wait for them. */
+const WORDS_AFTER_MS = 500;
+const loadWords = () => import("../../src/status/report-text.js");
+
 async function launch(
 	config: AgentConfig,
 	warnings: readonly string[],
@@ -135,6 +139,10 @@ async function launch(
 	}
 	if (isAloneOnTerminal(config)) letTerminalsLag();
 	const screen = await openScreen(config);
+	const wordsAt = backgroundClock.now() + WORDS_AFTER_MS;
+	const cancelWords = backgroundClock.wakeAt(wordsAt, () => {
+		loadWords().catch(() => {});
+	});
 	if (screen) sayOn(screen.over(process.stderr));
 	try {
 		const result = await launchResolved(config, warnings, {
@@ -150,10 +158,11 @@ async function launch(
 		if (errorFile) await writeLauncherError(result, errorFile);
 		if (config.output === "json")
 			process.stdout.write(`${plainJson(result)}\n`);
-		const { formatReport } = await import("../../src/status/report-text.js");
+		const { formatReport } = await loadWords();
 		process.stderr.write(formatReport(result, isColoured(process.stderr)));
 		return result.exitCode;
 	} finally {
+		cancelWords();
 		screen?.close();
 		sayOn(undefined);
 		signals.release();

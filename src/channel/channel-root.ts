@@ -187,13 +187,14 @@ export class ChannelRoot {
 		return channel;
 	}
 
-	/** Makes the next channel of this rank early, unless it exists: the worker then starts faster. */
-	createAhead(localRank: number): void {
+	/** Makes the next channel of this rank early, and its hook's directory, unless it exists: the worker then starts faster. */
+	createAhead(localRank: number, hasHook: boolean): void {
 		if (this.isRemoved || this.ahead.has(localRank)) return;
 		let channel: WorkerChannel | undefined;
 		try {
 			channel = this.make(localRank);
 			channel.prepareFirstEvent();
+			if (hasHook) channel.makeHook();
 			this.ahead.set(localRank, channel);
 		} catch {
 			// If the problem lasts, the next `createWorker` reports it.

@@ -4,9 +4,11 @@ import {
 	mkdirSync,
 	readdirSync,
 	renameSync,
+	rmdirSync,
 	rmSync,
 	type Stats,
 	statSync,
+	unlinkSync,
 	utimesSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -121,6 +123,36 @@ const OWNERS_ALONE = 0o700;
  * is missing. Throws the system's error if it holds another user's files or ones that cannot be changed.
  */
 export function removeTree(path: string): void {
+	try {
+		// What a link points to stays.
+		if (lstatSync(path).isDirectory()) removeUsual(path);
+		else unlinkSync(path);
+	} catch {
+		removeUnusual(path);
+	}
+}
+
+/** Node's own asks of each path first what it is, and an agent's end waits for this. */
+function removeUsual(directory: string): void {
+	for (const entry of readdirSync(directory, { withFileTypes: true })) {
+		const path = join(directory, entry.name);
+		if (!entry.isDirectory()) unlinkSync(path);
+		else if (!removeEmpty(path)) removeUsual(path);
+	}
+	rmdirSync(directory);
+}
+
+/** Returns whether it was empty: most of an agent's directories are. */
+function removeEmpty(directory: string): boolean {
+	try {
+		rmdirSync(directory);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function removeUnusual(path: string): void {
 	try {
 		rmSync(path, ALL);
 	} catch (error) {

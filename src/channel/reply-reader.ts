@@ -63,6 +63,11 @@ export class ReplyReader {
 	 */
 	read(isOver: () => boolean): boolean {
 		if (this.waiting.length === 0 && !this.list(isOver)) return false;
+		return this.deliver(isOver);
+	}
+
+	/** Delivers what is listed, and the newest step; false if `isOver` stopped it. */
+	private deliver(isOver: () => boolean): boolean {
 		while (this.waiting.length > 0) {
 			if (isOver()) return false;
 			// A listener may read this channel too: the reply is off the list, and deleted, before it is delivered.
@@ -79,7 +84,7 @@ export class ReplyReader {
 		this.endList();
 		if (!this.list(isOverAfter(AT_ONCE_MS, this.clock))) this.endList();
 		this.waiting.splice(MOST_STEPS);
-		this.read(isOverAfter(AT_ONCE_MS, this.clock));
+		this.deliver(isOverAfter(AT_ONCE_MS, this.clock));
 	}
 
 	/** Stops reading. */

@@ -39,6 +39,7 @@ export class WorkerChannel {
 	private readonly paths: ChannelPaths;
 	/** An empty file, ready for the first event. */
 	private blank: string | undefined;
+	private hasHook = false;
 	private sent = 0;
 	/** The newest event that is no notice, and the newest notice. */
 	private newest: WorkerEvent | undefined;
@@ -101,10 +102,11 @@ export class WorkerChannel {
 		this.blank ??= writeTemporary(this.paths.temporary, "");
 	}
 
-	/** Makes the directory of the worker's hook, and returns its path. Throws CHANNEL if it cannot. */
+	/** Makes the directory of the worker's hook, unless it is made, and returns its path. Throws CHANNEL if it cannot. */
 	makeHook(): string {
 		try {
-			mkdirSync(this.paths.hook, { mode: 0o700 });
+			if (!this.hasHook) mkdirSync(this.paths.hook, { mode: 0o700 });
+			this.hasHook = true;
 		} catch (error) {
 			throw channelFailure(this.paths.hook, error);
 		}
@@ -123,9 +125,10 @@ export class WorkerChannel {
 
 	/** Whether all that a worker needs of it exists. */
 	get isWhole(): boolean {
-		const { events, replies, temporary } = this.paths;
+		const { events, replies, temporary, hook } = this.paths;
 		const blank = this.blank === undefined ? [] : [this.blank];
-		return [events, replies, temporary, ...blank].every((path) =>
+		const ofHook = this.hasHook ? [hook] : [];
+		return [events, replies, temporary, ...ofHook, ...blank].every((path) =>
 			existsSync(path),
 		);
 	}

@@ -16,7 +16,7 @@ export { type Guard, startGuard } from "./guard.js";
 export { endLeftBehind } from "./left-behind.js";
 export { agentMark, newIncarnation, pid1Warning } from "./own-process.js";
 export { signalGroup, signalProcess } from "./process-group.js";
-export { loadProcessSpawner } from "./process-spawner.js";
+export { openProcessSpawner } from "./process-spawner.js";
 export { type GroupRegistry, RunningWorkers } from "./running-workers.js";
 export { findSetpriv, killWithParent } from "./setpriv.js";
 export { describeShellEnd, runShell } from "./shell-command.js";

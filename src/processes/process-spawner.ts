@@ -1,3 +1,4 @@
+import { type StdioOptions, spawn } from "node:child_process";
 import { messageOf, systemErrorCode } from "../base/errors.js";
 import {
 	RunningWorkers,
@@ -26,15 +27,14 @@ export interface ProcessSpawnerOptions extends RunningWorkersOptions {
 
 /**
  * Spawns real processes, each as the leader of its process group and session. It reacts to the end of processes, never to
- * the end of their streams, which a grandchild may hold open for ever. Loads its package when called.
+ * the end of their streams, which a grandchild may hold open for ever.
  *
  * For a millisecond after the spawn, setpriv runs before it becomes the program. If setpriv cannot start the program (a
  * security rule, a file being written), the worker ends with code 126 or 127, and the message is in its stderr.
  */
-export async function loadProcessSpawner(
+export async function openProcessSpawner(
 	options: ProcessSpawnerOptions,
 ): Promise<WorkerSpawner> {
-	const { execa } = await import("execa");
 	const { clock, running = new RunningWorkers(options) } = options;
 	const setpriv = await options.setpriv;
 	const examine = examineOncePerTurn();
@@ -44,20 +44,11 @@ export async function loadProcessSpawner(
 		const program = setpriv ?? file;
 		const programArgs =
 			setpriv === undefined ? args : killWithParent(file, args);
-		return execa(program, programArgs, {
-			cwd,
-			env,
-			extendEnv: false,
-			detached: true,
-			cleanup: false,
-			reject: false,
-			buffer: false,
-			// The descriptor itself: input that one worker has not read is left for the next. The worker may read from the
-			// terminal although it is not in its foreground group.
-			stdin: readsStdin ? "inherit" : "ignore",
-			stdout: stdout as KnownDescriptor,
-			stderr: stderr as KnownDescriptor,
-		});
+		// The descriptor itself: input that one worker has not read is left for the next. The worker may read from the
+		// terminal although it is not in its foreground group.
+		const stdin = readsStdin ? "inherit" : "ignore";
+		const stdio: StdioOptions = [stdin, stdout, stderr];
+		return spawn(program, programArgs, { cwd, env, detached: true, stdio });
 	};
 
 	return {
@@ -67,20 +58,13 @@ export async function loadProcessSpawner(
 				return failSpawn(listener, describeFault(fault, spec));
 			const startedAt = clock.now();
 			try {
-				const subprocess = run(spec);
-				const { pid } = subprocess;
+				const child = run(spec);
+				const { pid } = child;
 				if (pid !== undefined) {
-					// For its promise, which nobody awaits, it would build a detailed error at each exit: a millisecond per worker,
-					// while others wait for their start.
-					subprocess.removeAllListeners("exit");
-					return running.follow(
-						{ child: subprocess, pid, startedAt },
-						listener,
-					);
+					return running.follow({ child, pid, startedAt }, listener);
 				}
-				// Unlike the events, its promise has every error.
-				void subprocess.then(({ cause }) =>
-					reportFailure(listener, explain(cause, spec)),
+				child.once("error", (error) =>
+					reportFailure(listener, explain(error, spec)),
 				);
 				return NOT_STARTED;
 			} catch (error) {
@@ -89,9 +73,6 @@ export async function loadProcessSpawner(
 		},
 	};
 }
-
-/** Any descriptor works, but the package's types know only the first ten. */
-type KnownDescriptor = 3;
 
 const NOT_STARTED: WorkerHandle = {
 	pid: undefined,

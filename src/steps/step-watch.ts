@@ -119,9 +119,8 @@ export class StepWatch {
 		return this.options.readers.progress();
 	}
 
-	/** The last step of the worker in this place, after a last look; undefined if it tells nothing. */
+	/** The last step of the worker in this place, after a last look at it; undefined if it tells nothing. */
 	stepOf(localRank: number): number | undefined {
-		this.options.readers.look();
 		return this.options.readers.stepOf(localRank);
 	}
 

@@ -114,12 +114,15 @@ export class WorkerReaders {
 			: Math.max(...counted.map(({ step }) => step));
 	}
 
-	/** The last step of the worker in this place; undefined if it counts none, or has gone back. */
+	/** The last step of the worker in this place, after a last look at it; undefined if it counts none, or has gone back. */
 	stepOf(localRank: number): number | undefined {
-		const process = this.options
-			.processes()
-			.find((one) => one.localRank === localRank);
-		const { movement, steps } = process ? this.of(process) : {};
+		const { clock, processes } = this.options;
+		const process = processes().find((one) => one.localRank === localRank);
+		if (process === undefined) return undefined;
+		const reader = this.of(process);
+		// At it alone: where all end together, each is asked for.
+		reader.look(clock.now());
+		const { movement, steps } = reader;
 		return movement && steps && !steps.startsOver ? steps.step : undefined;
 	}
 

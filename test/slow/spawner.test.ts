@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.js";
 import { readProcess } from "../../src/base/process-stat.js";
-import { loadProcessSpawner } from "../../src/processes/process-spawner.js";
+import { openProcessSpawner } from "../../src/processes/process-spawner.js";
 import { findSetpriv } from "../../src/processes/setpriv.js";
 import type {
 	SpawnProblem,
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 const load = (tool: string | undefined) =>
-	loadProcessSpawner({
+	openProcessSpawner({
 		clock: systemClock,
 		setpriv: tool,
 		registry: {

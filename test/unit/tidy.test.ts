@@ -24,7 +24,6 @@ const IMPORTS = FILES.flatMap(importsOf);
 const DOORS: Readonly<Record<string, string>> = {
 	commander: "bin/command.ts",
 	chokidar: "src/channel/reply-watch.ts",
-	execa: "src/processes/process-spawner.ts",
 	pino: "src/logs/create-logger.ts",
 	yaml: "src/config/config-file.ts",
 	etcd3: "src/store/etcd/etcd-client.ts",
@@ -147,7 +146,6 @@ describe("the house", () => {
 	])("keeps the slow packages off %s", (_, entry) => {
 		const slow = loadedWith(entry).filter(({ to }) =>
 			[
-				"execa",
 				"chokidar",
 				"pino",
 				"yaml",

@@ -8,7 +8,7 @@ import {
 	agentMark,
 	findSetpriv,
 	type Guard,
-	loadProcessSpawner,
+	openProcessSpawner,
 	RunningWorkers,
 	startGuard,
 	type WorkerSpawner,
@@ -64,7 +64,7 @@ export function prepareSpawner(
 		const escapees = watchEscapees({ clock, mark, warn, isNeeded });
 		const about = { clock, registry: guard, escapees, warn };
 		const running = new RunningWorkers(about);
-		const cold = await loadProcessSpawner({ ...about, setpriv, running });
+		const cold = await openProcessSpawner({ ...about, setpriv, running });
 		if (config.warm === "off" || !config.hasHook) {
 			return { spawner: cold, ...NOTHING_AHEAD, guard };
 		}

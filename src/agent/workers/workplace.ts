@@ -65,7 +65,7 @@ export interface NodeWorkplaceOptions extends WorkerOwner, WorkerOutputOptions {
  * round runs, one rank after another.
  */
 const AHEAD_AFTER_MS = 100;
-const AHEAD_PER_RANK_MS = 10;
+const AHEAD_PER_RANK_MS = 4;
 
 interface MadeChannel {
 	readonly channel: WorkerChannel;
@@ -165,10 +165,10 @@ export class NodeWorkplace implements Workplace {
 		{ localRank }: WorkerInfo,
 		output: WorkerOutput,
 	): () => void {
-		const { clock, channels } = this.options;
+		const { clock, channels, config } = this.options;
 		const at = clock.now() + AHEAD_AFTER_MS + AHEAD_PER_RANK_MS * localRank;
 		return clock.wakeAt(at, () => {
-			channels.createAhead(localRank);
+			channels.createAhead(localRank, config.hasHook);
 			output.createNext(localRank);
 		});
 	}

@@ -103,14 +103,14 @@ describe("a directory that vanishes", () => {
 		const root = open(base);
 		const heard: string[] = [];
 		root.onMadeAgain((directory) => void heard.push(directory));
-		root.createAhead(0);
+		root.createAhead(0, true);
 		rmSync(base, { recursive: true });
 		const channel = root.createWorker(0);
 		expect(existsSync(channel.replies)).toBe(true);
 		expect(heard).toEqual([root.directory]);
 		const owner = readFileSync(join(root.directory, "agent.json"), "utf8");
 		expect(decodeIdentity(owner)).toEqual(ownIdentity());
-		root.createAhead(1);
+		root.createAhead(1, true);
 		rmSync(join(root.directory, "w1.3"), { recursive: true });
 		expect(existsSync(root.createWorker(1).replies)).toBe(true);
 	});

@@ -1,8 +1,17 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import {
+	existsSync,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { decodeEvent } from "../../../src/channel/codec.js";
-import { pause, temporaryRoot, work } from "./samples.js";
+import { pause, temporaryDirectory, temporaryRoot, work } from "./samples.js";
 
 const filesIn = (directory: string, folder: string) =>
 	readdirSync(join(directory, folder)).sort();
@@ -77,13 +86,15 @@ it("gives each process a directory of its own", () => {
 
 it("is there ahead of its worker, where there was time for it", () => {
 	const root = temporaryRoot();
-	root.createAhead(3);
-	root.createAhead(3);
+	root.createAhead(3, true);
+	root.createAhead(3, true);
 	expect(root.channels()).toEqual([]);
 	const directory = join(root.directory, "w3.1");
 	expect(filesIn(directory, "tmp")).toHaveLength(1);
+	expect(lstatSync(join(directory, "hook")).mode & 0o777).toBe(0o700);
 
 	const channel = root.createWorker(3);
+	expect(channel.makeHook()).toBe(join(directory, "hook"));
 	expect(channel.directory).toBe(directory);
 	expect(root.channels()).toEqual([channel]);
 	const first = channel.send(work(1), 100);
@@ -99,6 +110,24 @@ it("is there ahead of its worker, where there was time for it", () => {
 	);
 	expect(latest).toBe(numbered);
 	expect(root.createWorker(3).directory).toBe(join(root.directory, "w3.2"));
+});
+
+it("removes no files that a worker has linked to", () => {
+	const root = temporaryRoot();
+	const elsewhere = temporaryDirectory();
+	writeFileSync(join(elsewhere, "kept"), "");
+	const [linked, whole] = [root.createWorker(0), root.createWorker(1)];
+	renameSync(linked.directory, `${linked.directory}.old`);
+	symlinkSync(elsewhere, linked.directory);
+	symlinkSync(elsewhere, join(whole.directory, "link"));
+	mkdirSync(join(whole.directory, "own", "deeper"), { recursive: true });
+
+	linked.remove();
+	whole.remove();
+	root.remove();
+
+	expect(existsSync(root.directory)).toBe(false);
+	expect(readdirSync(elsewhere)).toEqual(["kept"]);
 });
 
 function open() {

@@ -1,4 +1,8 @@
-import { expect, it } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { channelPaths, hookPaths } from "../../../src/channel/index.js";
 import { WorkerReaders } from "../../../src/steps/worker-readers.js";
 import { noteStep } from "../../../src/steps/worker-steps.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
@@ -72,4 +76,29 @@ it("a better source does not make a worker start over", () => {
 	const output = noteStep(undefined, { source: "output", step: 90 }, 0);
 	const hook = noteStep(output, { source: "hook", step: 3 }, 1);
 	expect(hook.startsOver).toBe(false);
+});
+
+it("the step of one worker is looked for in its own files alone", () => {
+	const root = mkdtempSync(join(tmpdir(), "steps-"));
+	onTestFinished(() => rmSync(root, { recursive: true }));
+	const processes = [0, 1].map((localRank) => ({
+		...{ localRank, rank: localRank, pid: 100 + localRank },
+		...{ directory: `${root}/${localRank}`, logs: undefined },
+	}));
+	for (const { directory } of processes) {
+		const { steps } = hookPaths(channelPaths(directory).hook);
+		mkdirSync(dirname(steps), { recursive: true });
+		writeFileSync(steps, "7".padStart(20).padEnd(80));
+	}
+	const seen: string[] = [];
+	const readers = new WorkerReaders({
+		pattern: /step (\d+)/g,
+		processes: () => processes,
+		clock: new VirtualClock(),
+		onStep: (directory) => seen.push(directory),
+		onPhase: () => {},
+		onLossGone: () => {},
+	});
+	expect(readers.stepOf(1)).toBe(7);
+	expect(seen).toEqual([`${root}/1`]);
 });
