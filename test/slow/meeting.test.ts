@@ -67,6 +67,7 @@ it.concurrent("the only hosting machine dies for good: the others exit with 4, a
 	const conf = "join_timeout=8,last_call_timeout=1,settle_timeout=5";
 	const meeting = await Meeting.at([2], "1:2", conf);
 	const host = meeting.agent(2);
+	await newest(meeting, [2]);
 	const other = meeting.agent(3);
 	await newest(meeting, [2, 3]);
 	await loseHost(meeting, 2, host);
