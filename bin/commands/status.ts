@@ -1,12 +1,18 @@
+import { isUnreachable } from "../../src/base/back-off.js";
 import { systemClock } from "../../src/base/clock.js";
 import { EXIT_CODES } from "../../src/base/errors.js";
 import { formatCount } from "../../src/base/units.js";
 import { onOff, optionsOf } from "../../src/config/index.js";
-import { findKnownRun, findKnownRuns } from "../../src/operate/index.js";
+import {
+	findKnownRun,
+	findKnownRuns,
+	findLinks,
+} from "../../src/operate/index.js";
 import {
 	type FoundRun,
 	formatRuns,
 	formatStatus,
+	linksInWords,
 } from "../../src/status/index.js";
 import { printResult, say } from "../console.js";
 import {
@@ -47,13 +53,27 @@ async function showRun(
 	runId: string,
 	{ places, searcher, isJson }: AskedCommand,
 ): Promise<number> {
-	const [newest, ...others] = await findKnownRun(runId, places, searcher, say);
+	const links = findLinks(runId, searcher);
+	const linkLines = links.map(
+		({ nodeId, ...one }) =>
+			`links of ${nodeId} on this machine: ${linksInWords(one, systemClock.wallTime())}`,
+	);
+	const found = findKnownRun(runId, places, searcher, say);
+	const [newest, ...others] = await found.catch((error) => {
+		// What its launchers know by one another may be all that can be known now.
+		if (isUnreachable(error) && links.length > 0) say(linkLines.join("\n"));
+		throw error;
+	});
 	if (newest === undefined) throw noRun(runId, places);
 	for (const { place } of others) {
 		say(`an older run of this name continues in ${place}`);
 	}
-	printResult(isJson, { ...newest.status, place: newest.place }, () =>
-		formatStatus(newest.status, systemClock.wallTime()),
+	const { status, place } = newest;
+	printResult(isJson, { ...status, place, links }, () =>
+		[
+			formatStatus(status, systemClock.wallTime()),
+			...linkLines.map((line) => `${line}\n`),
+		].join(""),
 	);
 	return EXIT_CODES.succeeded;
 }

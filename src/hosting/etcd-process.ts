@@ -12,6 +12,8 @@ import { ETCD_ENVIRONMENT } from "./find-etcd.js";
 const LAST_LINES = 10;
 /** A panic of a Go program prints its reason first, and then the stack of each goroutine. */
 const STACKS = /^goroutine \d+ \[/m;
+const SHUT_OUT =
+	/has been permanently removed from the cluster|tocommit\(\d+\) is out of range/;
 /** A larger log is not kept: it holds nothing new. */
 const LARGEST_LOG_BYTES = 8 * 1024 * 1024;
 
@@ -19,6 +21,8 @@ const LARGEST_LOG_BYTES = 8 * 1024 * 1024;
 export class EtcdProcess {
 	/** Resolves once it has ended, or could not be started. */
 	readonly ended: Promise<void>;
+	/** Whether it can never be a member with this data: it was removed, or has lost what it had confirmed. */
+	isShutOut = false;
 	private readonly child: ChildProcess;
 	private stderr = "";
 	private hasPanicked = false;
@@ -68,6 +72,7 @@ export class EtcdProcess {
 
 	private hear(text: string): void {
 		if (this.hasPanicked) return;
+		this.isShutOut ||= SHUT_OUT.test(this.stderr + text);
 		const [words = "", ...stacks] = (this.stderr + text).split(STACKS);
 		this.hasPanicked = stacks.length > 0;
 		this.stderr = words

@@ -9,7 +9,7 @@ const LARGEST_ANSWER = 4 * 1024 * 1024;
 
 export interface Member {
 	readonly id: string;
-	/** Empty until the member has announced it. */
+	/** Empty while a member that was added later has not announced it. */
 	readonly name: string;
 	readonly peerUrls: readonly string[];
 	/** Empty if the member has never run. */

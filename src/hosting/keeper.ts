@@ -8,7 +8,7 @@ import {
 	peerUrl,
 } from "./etcd-arguments.js";
 import { EtcdProcess } from "./etcd-process.js";
-import { Gateway, type Sight } from "./gateway.js";
+import { Gateway, type Member, type Sight } from "./gateway.js";
 
 const LOOK_EVERY_MS = 1_000;
 const END_WITHIN_MS = 5_000;
@@ -75,8 +75,9 @@ export class Keeper {
 	}
 
 	private async runOnce(): Promise<void> {
-		const { clock, settings } = this.parts;
+		const { clock, settings, data } = this.parts;
 		const state = await this.clusterState();
+		if (this.end !== undefined) return;
 		const startedAt = clock.now();
 		const etcd = new EtcdProcess(settings, state);
 		this.etcd = etcd;
@@ -87,6 +88,7 @@ export class Keeper {
 			this.endWith({ kind: "taken", words: etcd.lastWords });
 			return;
 		}
+		if (settings.places.length > 1 && etcd.isShutOut) data.discardData();
 		const hasServed = clock.now() - startedAt >= SERVED_AFTER_MS;
 		this.failures = hasServed ? 0 : this.failures + 1;
 		if (this.failures >= MOST_FAILURES) {
@@ -96,31 +98,40 @@ export class Keeper {
 		await pause(clock, SHORTEST_PAUSE_MS * 2 ** this.failures);
 	}
 
-	/**
-	 * A member that has run before and lost its data must not vote as if it never had: it leaves the cluster and joins as a
-	 * new member.
-	 */
+	/** Waits for as long as the others answer and do not let this member in. */
 	private async clusterState(): Promise<ClusterState> {
-		const { settings, data } = this.parts;
+		const { settings, data, clock } = this.parts;
+		const isAlone = settings.places.length === 1;
+		while (!isAlone && !data.hasData && this.end === undefined) {
+			const entry = await this.enter();
+			if (entry !== "refused") return entry;
+			await pause(clock, LOOK_EVERY_MS);
+		}
+		return "new";
+	}
+
+	/** Etcd lets a member in once the others have been connected to one another for 5 s. */
+	private async enter(): Promise<ClusterState | "refused"> {
+		const { settings } = this.parts;
 		const { places, member } = settings;
-		if (places.length === 1 || data.hasData) return "new";
 		const own = peerUrl(settings, member);
-		for (const [index, { host, port }] of places.entries()) {
-			if (index === member) continue;
+		let isRefused = false;
+		for (const { host, port } of places.filter((_, at) => at !== member)) {
 			const gateway = new Gateway({ host, port });
 			const members = await gateway.members().catch(() => []);
-			const lost = members.find(({ peerUrls }) => peerUrls.includes(own));
-			if (members.length === 0) continue;
-			if (lost !== undefined && lost.clientUrls.length === 0) return "new";
+			const entry = judgeEntry(members, own);
+			if (entry === "unknown") continue;
+			if (entry === "founder") return "new";
+			if (entry === "added") return "existing";
 			try {
-				if (lost !== undefined) await gateway.removeMember(lost.id);
+				if (entry.lost !== undefined) await gateway.removeMember(entry.lost);
 				await gateway.addMember([own]);
 				return "existing";
 			} catch {
-				// Another member may do it, or this one later.
+				isRefused = true;
 			}
 		}
-		return "new";
+		return isRefused ? "refused" : "new";
 	}
 
 	private async watchUse(): Promise<void> {
@@ -154,6 +165,26 @@ export class Keeper {
 		if (await within(clock, END_WITHIN_MS, hasEnded)) return;
 		etcd.signal("SIGKILL");
 	}
+}
+
+/** How a member without data comes into its cluster. */
+export type Entry =
+	/** Nobody tells. */
+	| "unknown"
+	/** It is one of the first members, and has never run. */
+	| "founder"
+	/** It was added, and has never run. */
+	| "added"
+	/** It must be added; before that, who had its place and lost the data is removed, so that it never votes twice. */
+	| { readonly lost: string | undefined };
+
+/** @param members as one of them lists them */
+export function judgeEntry(members: readonly Member[], own: string): Entry {
+	if (members.length === 0) return "unknown";
+	const listed = members.find(({ peerUrls }) => peerUrls.includes(own));
+	if (listed === undefined) return { lost: undefined };
+	if (listed.clientUrls.length > 0) return { lost: listed.id };
+	return listed.name === "" ? "added" : "founder";
 }
 
 /** What a keeper remembers between looks; times in milliseconds. */

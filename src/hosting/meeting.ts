@@ -152,7 +152,11 @@ export async function findMeeting(
 	}
 }
 
-async function judge(endpoint: string, runId: string): Promise<Judgement> {
+/** Judges what answers at an endpoint now. */
+export async function judge(
+	endpoint: string,
+	runId: string,
+): Promise<Judgement> {
 	const answerer = await new Gateway(addressOf(endpoint)).answerer();
 	return judgeAnswerer(answerer, { runId, endpoint });
 }

@@ -21,6 +21,7 @@ import { listenerAt } from "./listener.js";
 import {
 	type FindOptions,
 	findMeeting,
+	judge,
 	judgeAnswerer,
 	OtherRun,
 	takenWords,
@@ -155,7 +156,13 @@ class Host implements HostedMeeting {
 				takenAt = undefined;
 			} else {
 				const words = `etcd cannot be hosted at ${endpoint}: ${judged.words}`;
-				if (clock.now() - freeAt >= START_WITHIN_MS) throw refusal(words);
+				if (clock.now() - freeAt >= START_WITHIN_MS) {
+					if (!(await this.othersServe())) throw refusal(words);
+					log.warn(
+						`the etcd at ${endpoint} does not serve yet (${judged.words}); the run goes on at the others, and may not bear the loss of one of them before it does`,
+					);
+					break;
+				}
 				if (answerer.kind === "mute" && this.isUnkept && words !== told) {
 					this.refuseSilentStranger();
 					log.warn(`${words}; waiting up to ${START_WITHIN_MS / 1_000} s`);
@@ -185,6 +192,14 @@ class Host implements HostedMeeting {
 		const { listen, places, member } = this.settings;
 		const { port = 0 } = places[member] ?? {};
 		return new Gateway({ host: listen[0] ?? "", port });
+	}
+
+	/** Whether another member of the run's etcd answers. */
+	private async othersServe(): Promise<boolean> {
+		const { runId, endpoints } = this.options.config;
+		const others = endpoints.filter((_, at) => at !== this.settings.member);
+		const found = await Promise.all(others.map((at) => judge(at, runId)));
+		return !this.isUnkept && found.some(({ kind }) => kind === "ours");
 	}
 
 	/** A program that listens and says nothing; an etcd may only be starting. */

@@ -127,6 +127,17 @@ const OWN: readonly Metric[] = [
 		samples: ({ node }) => alone(node.links?.suspected.length),
 	},
 	{
+		name: "elastic_run_riding_out_seconds",
+		type: "gauge",
+		help: "How long this node's round has gone on without the store; 0: it has it",
+		labels: [],
+		samples: ({ node, wallTime }) => {
+			const { riding = null } = node.links ?? {};
+			const since = riding?.since ?? wallTime;
+			return alone(node.links && Math.max(0, wallTime - since) / 1000);
+		},
+	},
+	{
 		name: "elastic_run_round",
 		type: "gauge",
 		help: "The newest round whose workers may run; 0 before the first",

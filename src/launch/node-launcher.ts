@@ -21,8 +21,8 @@ import { within } from "../base/within.js";
 import type { AgentConfig } from "../config/index.js";
 import { hostIfAsked } from "../hosting/index.js";
 import type { Leave, ProbedNode, ProbePlace } from "../http/index.js";
-import { Links, type LinksNow } from "../links/index.js";
-import type { LinkedAgent } from "../model/index.js";
+import { Links } from "../links/index.js";
+import type { LinkedAgent, NodeLinks } from "../model/index.js";
 import { newIncarnation, type WorkerSpawner } from "../processes/index.js";
 import {
 	LoggingStore,
@@ -34,6 +34,7 @@ import {
 import type { RunReport } from "../status/index.js";
 import type { Store } from "../store/index.js";
 import type { AgentStatus } from "./agent-status.js";
+import { tellingLinks } from "./links-file.js";
 import { NoticeWatch } from "./notice-watch.js";
 
 /**
@@ -142,9 +143,10 @@ export class NodeLauncher {
 			place,
 			this.watchers.probe,
 			(stop) => this.askToStop(stop, false),
-			() => this.links?.now(),
+			this.linksNow,
 		);
-		this.observer = alsoTelling(observer, this.watchers.onNode, clock);
+		const told = alsoTelling(observer, this.watchers.onNode, clock);
+		this.observer = tellingLinks(told, this.linksNow, clock);
 		const isAborted = () => this.stopRequest !== undefined;
 		await hostIfAsked({
 			...place,
@@ -200,6 +202,16 @@ export class NodeLauncher {
 		if (this.stopRequest) this.session.askToStop(this.stopRequest);
 		return this.session.toTheEnd();
 	}
+
+	private readonly linksNow = (): NodeLinks | null => {
+		if (this.links === undefined) return null;
+		const now = { ...this.links.now(), riding: null };
+		const { riding } = this.membership ?? {};
+		if (riding === undefined) return now;
+		const { forMs, ...counts } = riding;
+		const since = Math.round(this.place.clock.wallTime() - forMs);
+		return { ...now, riding: { since, ...counts } };
+	};
 
 	/** Nobody waits for the lease of an agent of which nothing is left. */
 	private readonly dead = (dead: LinkedAgent): void => {
@@ -320,14 +332,14 @@ async function openNodeObserver(
 	place: LauncherIo,
 	probe: ProbePlace | undefined,
 	leave: Leave,
-	links: () => LinksNow | undefined,
+	links: () => NodeLinks | null,
 ): Promise<AgentObserver | undefined> {
 	const { http } = config;
 	if (probe !== undefined) return observeByProbe(probe, place);
 	if (http === undefined) return undefined;
 	const { openObserver } = await import("../http/open-observer.js");
 	const own = new OwnNode(place.clock);
-	const node = () => ({ ...own.now(), links: links() ?? null });
+	const node = () => ({ ...own.now(), links: links() });
 	const observer = await openObserver({ ...place, config, http, leave, node });
 	return {
 		joined: (run, { channels }) => observer.joined(run, channels.directory),

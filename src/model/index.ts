@@ -17,6 +17,8 @@ export {
 	LINKED_AGENT,
 	type LinkAddress,
 	type LinkedAgent,
+	NODE_LINKS,
+	type NodeLinks,
 	RIDE_MESSAGE,
 	type RideMessage,
 } from "./link.js";

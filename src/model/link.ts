@@ -1,4 +1,12 @@
-import { fields, flag, type Infer, oneOf, optional } from "../base/shape.js";
+import {
+	fields,
+	flag,
+	type Infer,
+	list,
+	nullable,
+	oneOf,
+	optional,
+} from "../base/shape.js";
 import { count, name, port, token } from "./value.js";
 
 /** Where an agent listens for the run's other agents. */
@@ -32,4 +40,22 @@ export const RIDE_MESSAGE = fields({
 	poll: count,
 	/** Whether who says it has a seat in the round. */
 	isMember: optional(flag),
+});
+
+/** The other nodes, as one knows them by its links: who coordinates has one to each, others to the coordinator. */
+export type NodeLinks = Infer<typeof NODE_LINKS>;
+
+export const NODE_LINKS = fields({
+	/** Those that are heard. */
+	heard: list(name),
+	/** Those that seem to be dead; their leases decide. */
+	suspected: list(
+		fields({
+			nodeId: name,
+			/** Its link was closed without a word, or it says nothing. */
+			why: oneOf("closed", "silent"),
+		}),
+	),
+	/** Null unless its round goes on without the store: since when, in milliseconds since 1970, and how many are heard. */
+	riding: nullable(fields({ since: count, nodes: count, heard: count })),
 });

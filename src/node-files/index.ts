@@ -4,6 +4,7 @@ export {
 	readEndedRuns,
 	writeEndedRun,
 } from "./ended-runs.js";
+export { readLinksFile, writeLinksFile } from "./links-file.js";
 export {
 	agentsParent,
 	findLocalAgents,

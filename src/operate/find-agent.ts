@@ -1,10 +1,12 @@
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { ownIdentity, type ProcessIdentity } from "../channel/index.js";
+import type { NodeLinks } from "../model/index.js";
 import {
 	findLocalAgents,
 	type LocalAgent,
 	localBases,
 	type NodeFile,
+	readLinksFile,
 	readNodeFile,
 } from "../node-files/index.js";
 import type { Searcher } from "./found-runs.js";
@@ -32,6 +34,18 @@ export function findKnownAgents(
 			(runId === undefined || node.runId === runId) &&
 			(nodeId === undefined || node.nodeId === nodeId);
 		return isMeant ? [{ ...agent, node }] : [];
+	});
+}
+
+/** What the launchers of a run on this machine know by their links. */
+export function findLinks(
+	runId: string,
+	searcher: Searcher,
+): readonly (NodeLinks & { readonly nodeId: string })[] {
+	const agents = findKnownAgents({ runId, nodeId: undefined }, searcher);
+	return agents.flatMap((agent) => {
+		const links = readLinksFile(agent);
+		return links ? [{ nodeId: agent.node.nodeId, ...links }] : [];
 	});
 }
 

@@ -1,6 +1,7 @@
 export { type Aim, FAULT_KINDS, makeFaults, makeNotice } from "./chaos.js";
 export { type CleanReport, clean } from "./clean.js";
 export { examineMachine, type Finding } from "./doctor/checks.js";
+export { findLinks } from "./find-agent.js";
 export { findLogs } from "./find-logs.js";
 export { formatHistory } from "./format-history.js";
 export { formatNodes } from "./format-nodes.js";

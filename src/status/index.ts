@@ -73,6 +73,7 @@ export {
 	hangInWords,
 	leftOfNode,
 	leftOfRoles,
+	linksInWords,
 	pidsInWords,
 	stateInWords,
 	stepNoun,

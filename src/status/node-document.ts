@@ -1,3 +1,4 @@
+import type { NodeLinks } from "../model/index.js";
 import type { RoundRecord } from "../rendezvous/index.js";
 
 export const AGENT_PHASES = [
@@ -24,18 +25,6 @@ export interface NodeDocument {
 	readonly workers: readonly WorkerDocument[];
 	/** Null if it has no links to other nodes. */
 	readonly links: NodeLinks | null;
-}
-
-/** The other nodes, as one knows them by its links: who coordinates has one to each, others to the coordinator. */
-export interface NodeLinks {
-	/** Those that are heard. */
-	readonly heard: readonly string[];
-	/** Those that seem to be dead; their leases decide. */
-	readonly suspected: readonly {
-		readonly nodeId: string;
-		/** Its link was closed without a word, or it says nothing. */
-		readonly why: "closed" | "silent";
-	}[];
 }
 
 /**

@@ -4,7 +4,7 @@ import {
 	formatInstant,
 	formatRate,
 } from "../base/units.js";
-import type { Hang, StepSource, Straggler } from "../model/index.js";
+import type { Hang, NodeLinks, StepSource, Straggler } from "../model/index.js";
 import type { Awaited, NodeList, NoticeRecord } from "../rendezvous/index.js";
 import { living } from "./behind.js";
 import type {
@@ -275,4 +275,25 @@ export function wordsOfStarts(
 export function withSaved(words: string, savedMs: number | null | undefined) {
 	const saved = savedMs ?? 0;
 	return saved > 0 ? `${words}, saved ${formatDuration(saved)}` : words;
+}
+
+/** "hears 2 nodes; not heard: node-c (its link was closed); riding out since 40 s, 3 of 3 heard". */
+export function linksInWords(
+	{ heard, suspected, riding }: NodeLinks,
+	wallTime: number,
+): string {
+	const missing = suspected.map(
+		({ nodeId, why }) =>
+			`${nodeId} (${why === "closed" ? "its link was closed" : "it says nothing"})`,
+	);
+	const since = formatDuration(Math.max(0, wallTime - (riding?.since ?? 0)));
+	return [
+		`hears ${formatCount(heard.length, "node")}`,
+		...(missing.length === 0 ? [] : [`not heard: ${missing.join(", ")}`]),
+		...(riding === null
+			? []
+			: [
+					`riding out since ${since}, ${riding.heard} of ${riding.nodes} heard`,
+				]),
+	].join("; ");
 }

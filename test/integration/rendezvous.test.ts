@@ -14,12 +14,7 @@ it.concurrent("refuses an agent whose settings differ from the run's, with both 
 		site.launch(
 			[
 				...["--rdzv-endpoint", etcd().endpoint, "--run-id", "differ"],
-				...[
-					"--rdzv-conf",
-					"last_call_timeout=1,lease_ttl=2",
-					...flags,
-					job("obeys.sh"),
-				],
+				...["--rdzv-conf", "last_call_timeout=1", ...flags, job("obeys.sh")],
 			],
 			{ env: { ELASTIC_RUN_NODE_ID: nodeId } },
 		);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { StatusDocument } from "../../src/http/status-document.js";
-import type { NodeLinks } from "../../src/status/node-document.js";
+import type { NodeLinks } from "../../src/model/index.js";
 import { ask, askUntil, observedAt } from "../helpers/ask.js";
 import { Cluster } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
 import { guardsOf, sawVoice } from "../helpers/guards.js";
 import { tell } from "../helpers/obedient-worker.js";
 import { signalProcess } from "../helpers/processes.js";
@@ -27,6 +28,17 @@ async function sawLinks(
 		return links !== null && isIt(links);
 	});
 	return linksOf(answer.body);
+}
+
+/** Asks by the command until it says so, and returns all that it says then. */
+function sawStatus(cluster: Cluster, words: string): Promise<string> {
+	const { site, store } = cluster;
+	const at = ["--rdzv-endpoint", etcd().endpoint];
+	return poll(`"${words}" of status`, 60_000, async () => {
+		const { ended } = site.launch(["status", store.runId, ...at]);
+		const { stdout, stderr } = await ended;
+		return (stdout + stderr).includes(words) ? stdout + stderr : undefined;
+	});
 }
 
 /** Forms a round of three whose guards all have a voice; the coordinator and the others. */
@@ -109,6 +121,8 @@ describe("A9 T5 of agents with links", { concurrent: true }, () => {
 		expect((await ask(`${url}/metrics`)).body).toMatch(
 			/^elastic_run_links_suspected\{.*\} 1$/m,
 		);
+		const words = `links of ${root} on this machine: hears 1 node; not heard: ${frozen} (it says nothing)`;
+		await sawStatus(cluster, words);
 		cluster.thaw(frozen);
 		await sawLinks(url, ({ heard }) => heard.length === 2);
 		expect(await cluster.store.round()).toMatchObject({

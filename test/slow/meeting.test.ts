@@ -3,7 +3,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { Gateway, type Member } from "../../src/hosting/gateway.js";
 import { needEtcd, startEtcd } from "../helpers/etcd.js";
+import { poll } from "../helpers/etcd-gateway.js";
 import { freePort } from "../helpers/free-port.js";
 import { job, type LaunchSite, openSite } from "../helpers/launch.js";
 import {
@@ -19,6 +21,7 @@ import {
 	kill,
 	loseHost,
 	Meeting,
+	memberServes,
 	newest,
 } from "../helpers/meeting.js";
 import { waitFor } from "../helpers/processes.js";
@@ -64,6 +67,7 @@ it.concurrent("the only hosting machine dies for good: the others exit with 4, a
 	const conf = "join_timeout=8,last_call_timeout=1,settle_timeout=5";
 	const meeting = await Meeting.at([2], "1:2", conf);
 	const host = meeting.agent(2);
+	await newest(meeting, [2]);
 	const other = meeting.agent(3);
 	await newest(meeting, [2, 3]);
 	await loseHost(meeting, 2, host);
@@ -229,3 +233,36 @@ it.concurrent("one of three hosts comes back without its data: it joins as a new
 	}
 	await comesBackAndBears(meeting, launches);
 }, 180_000);
+
+it.concurrent("a member that somebody removed from the etcd comes back as a new one", async () => {
+	const meeting = await Meeting.at([2, 3, 4], "3");
+	const launches = [2, 3, 4].map((number) => meeting.agent(number));
+	await newest(meeting, [2, 3, 4]);
+	const at = (number: number) =>
+		new Gateway({ host: `127.0.0.${number}`, port: meeting.port });
+	await memberServes(meeting, 2);
+	const first = ownOf(await at(3).members());
+	// Etcd refuses until the others have been connected for 5 s.
+	await poll("the removal", 60_000, () =>
+		at(3)
+			.removeMember(first?.id ?? "")
+			.then(
+				() => true,
+				() => undefined,
+			),
+	);
+	await waitFor(
+		"the end of what was removed",
+		() => meeting.etcds(2)[0] === undefined,
+	);
+	await memberServes(meeting, 2);
+	expect(ownOf(await at(2).members())?.id).not.toBe(first?.id);
+	expect(await at(2).members()).toHaveLength(3);
+	releaseWorkers(meeting.site);
+	for (const { ended } of launches) expect((await ended).exitCode).toBe(0);
+}, 180_000);
+
+const ownOf = (members: readonly Member[]) =>
+	members.find(({ peerUrls }) =>
+		peerUrls.some((url) => url.includes("//127.0.0.2:")),
+	);

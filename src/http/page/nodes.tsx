@@ -1,6 +1,7 @@
 import { formatCount } from "../../base/units.js";
 import {
 	leftOfNode,
+	linksInWords,
 	type NodeDocument,
 	type NodePhase,
 	type NodeStatus,
@@ -19,8 +20,12 @@ export function Nodes({ document, model }: SectionProps) {
 	const { run, node } = document;
 	if (run === null) return null;
 	const count = formatCount(run.nodes.length, "node");
+	const links =
+		node.links === null
+			? ""
+			: ` · ${node.nodeId} ${linksInWords(node.links, model.now)}`;
 	return (
-		<Section id="nodes" title="Nodes" note={count}>
+		<Section id="nodes" title="Nodes" note={count + links}>
 			<Table
 				columns={columnsOf(run, node, model.now)}
 				rows={run.nodes}

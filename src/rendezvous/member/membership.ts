@@ -13,7 +13,7 @@ import type { Coordinating } from "./coordinator.js";
 import { endLeaseOfDead, type NodeProcess } from "./end-dead.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
-import { Ride, type RideLinks } from "./ride.js";
+import { Ride, type RideLinks, type Riding } from "./ride.js";
 import { Session } from "./session.js";
 
 export type { RoundView } from "../records/run-view.js";
@@ -85,6 +85,11 @@ export class Membership {
 		this.options = { ...options, coordinating: { ...coordinating, onSkipped } };
 		this.leaseTtlMs = options.spec.leaseTtlMs;
 		this.ride = this.openRide();
+	}
+
+	/** How its round goes on without the store; undefined: it does not. */
+	get riding(): Riding | undefined {
+		return this.ride?.riding;
 	}
 
 	private openRide(): Ride | undefined {

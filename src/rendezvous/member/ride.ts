@@ -63,6 +63,15 @@ export interface RideOptions {
 	readonly tell: (words: string) => void;
 }
 
+/** A round that goes on without the store. */
+export interface Riding {
+	/** Since its agent last heard the store, in milliseconds. */
+	readonly forMs: number;
+	readonly nodes: number;
+	/** Of these nodes, as the head hears them; to the others its permission means all. */
+	readonly heard: number;
+}
+
 interface Answer {
 	readonly kind: "away" | "back";
 	readonly poll: number;
@@ -119,6 +128,20 @@ export class Ride {
 		const { knownFor } = links;
 		if (knownFor?.plan !== plan) return undefined;
 		return knownFor.since + (1 + FRESH_FOR) * leaseTtlMs;
+	}
+
+	/** Undefined: its agent has the store, or may not rely on its lease without it. */
+	get riding(): Riding | undefined {
+		const { ridesSince, isAway, view, time } = this;
+		if (ridesSince === undefined || !isAway) return undefined;
+		if (view === undefined || this.permittedUntil <= time) return undefined;
+		const nodes = view.round.seats;
+		const heard = [...this.answers.values()].filter(
+			(one) =>
+				one.kind === "away" && one.isMember && this.isAsked(one, FRESH_FOR),
+		).length;
+		const forMs = time - ridesSince;
+		return { forMs, nodes, heard: this.isHead ? heard : nodes };
 	}
 
 	/** As the coordinator it writes a plan for `round` at this revision. It may be made without its knowledge. */

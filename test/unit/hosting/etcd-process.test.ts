@@ -24,10 +24,11 @@ ${"go.etcd.io/etcd/embed.StartEtcd(0xc00018a600)\n\tetcd.go:217\n".repeat(20)}
 goroutine 7 [select]:
 main.main()`;
 
-it("the last words of an etcd that panics are its reason, not its stack", async () => {
+/** An etcd that writes this, and ends. */
+async function ended(words: string): Promise<EtcdProcess> {
 	const directory = folder();
 	const program = join(directory, "etcd");
-	const script = `#!/bin/sh\ncat >&2 <<'END'\n${PANIC}\nEND\nexit 2\n`;
+	const script = `#!/bin/sh\ncat >&2 <<'END'\n${words}\nEND\nexit 2\n`;
 	writeFileSync(program, script, { mode: 0o755 });
 	const etcd = new EtcdProcess(
 		{
@@ -38,9 +39,24 @@ it("the last words of an etcd that panics are its reason, not its stack", async 
 		"new",
 	);
 	await etcd.ended;
+	return etcd;
+}
+
+it("the last words of an etcd that panics are its reason, not its stack", async () => {
+	const etcd = await ended(PANIC);
 	expect(etcd.lastWords).toBe(
 		`etcd ended with exit code 2\n${PANIC.split("\n").slice(0, 2).join("\n")}`,
 	);
+	expect(etcd.isShutOut).toBe(false);
+});
+
+// As etcd 3.4 writes them; much may follow.
+it.each([
+	'"msg":"server error","error":"the member has been permanently removed from the cluster"}',
+	"raft.node: tocommit(28) is out of range [lastIndex(3)]. Was the raft log corrupted, truncated, or lost?",
+])("an etcd whose data is of no use says so: %s", async (words) => {
+	const more = "stopped TCP streaming connection with remote peer\n".repeat(20);
+	expect(await ended(`${words}\n${more}`)).toMatchObject({ isShutOut: true });
 });
 
 it("to leave a meeting whose keeper has tidied up already is no failure", () => {

@@ -1,6 +1,10 @@
 import { expect, it } from "vitest";
-import type { Sight } from "../../../src/hosting/gateway.js";
-import { judgeUse, type UseMemory } from "../../../src/hosting/keeper.js";
+import type { Member, Sight } from "../../../src/hosting/gateway.js";
+import {
+	judgeEntry,
+	judgeUse,
+	type UseMemory,
+} from "../../../src/hosting/keeper.js";
 
 /** After how many seconds of these sights, one each second, etcd is needed no longer; undefined: it still is. */
 function endsAfter(
@@ -55,4 +59,31 @@ it("is ended soon where its agent has left in order, and nobody else is there", 
 	expect(
 		endsAfter(["used", ...times(30, "unknown")], { hasLeft }),
 	).toBeUndefined();
+});
+
+const listed = (number: number, parts: Partial<Member> = {}): Member => ({
+	id: `${number}`,
+	name: `elastic-run.r.${number}`,
+	peerUrls: [`http://node-${number}:2380`],
+	clientUrls: [`http://node-${number}:2379`],
+	...parts,
+});
+
+// As etcd 3.4 lists them: a first member has its name from the start, one that was added has none until it serves.
+it.each([
+	["nobody answers", [], "unknown"],
+	[
+		"it is awaited since the start",
+		[listed(1), listed(0, { clientUrls: [] })],
+		"founder",
+	],
+	[
+		"it was added, and its keeper died",
+		[listed(1), listed(0, { clientUrls: [], name: "" })],
+		"added",
+	],
+	["it has served before", [listed(1), listed(0)], { lost: "0" }],
+	["it was removed, and not added yet", [listed(1)], { lost: undefined }],
+])("a member without data: %s", (_, members, entry) => {
+	expect(judgeEntry(members, "http://node-0:2380")).toEqual(entry);
 });

@@ -9,6 +9,7 @@ import type { ProgressRecord } from "../../../src/model/progress.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { describeRun } from "../../../src/status/describe-run.js";
 import { describeHistory } from "../../../src/status/history.js";
+import type { NodeNow } from "../../../src/status/node-document.js";
 import type { NodeStart } from "../../../src/status/starts.js";
 import { nodeNow } from "../../helpers/node-now.js";
 import { parseMetrics } from "../../helpers/parse-metrics.js";
@@ -118,6 +119,23 @@ const parsed = async (metrics: Metrics, sources: MetricSources) =>
 	parseMetrics(await metrics.render(sources, LABELS));
 
 describe("/metrics", () => {
+	it("tells what a node knows by its links", async () => {
+		const suspected = [{ nodeId: "c", why: "silent" } as const];
+		const links = { heard: ["b", "d"], suspected, riding: null };
+		const riding = { since: BARE.wallTime - 2_500, nodes: 3, heard: 3 };
+		const metrics = new Metrics(0);
+		const told = async (now: NodeNow["links"]) => {
+			const node = nodeNow({ links: now });
+			const found = await parsed(metrics, { ...BARE, node });
+			return found.samples
+				.filter(({ name }) => /_(links_.*|riding_out_seconds)$/.test(name))
+				.map(({ value }) => value);
+		};
+		expect(await told(null)).toEqual([]);
+		expect(await told(links)).toEqual([2, 1, 0]);
+		expect(await told({ ...links, riding })).toEqual([2, 1, 2.5]);
+	});
+
 	it("tells of a run that runs, in Prometheus' format", async () => {
 		const metrics = new Metrics(1_234.5);
 		const found = await parsed(metrics, runOf(3));

@@ -237,6 +237,21 @@ describe("the tables", () => {
 		]);
 	});
 
+	it("says what this node knows by its links, and whether its round rides out an outage", () => {
+		const links = {
+			heard: ["node-c"],
+			suspected: [{ nodeId: "node-b", why: "silent" } as const],
+			riding: { since: NOW - 40_000, nodes: 3, heard: 2 },
+		};
+		const { node } = statusDocument();
+		const tree = part(shown({ node: { ...node, links } }), "nodes");
+		expect(textOf(tree)).toContain(
+			"node-a hears 1 node; not heard: node-b (it says nothing); riding out since 40.0 s, 2 of 3 heard",
+		);
+		expect(rowsOf(tree)[2]).toContain("node-bnot heard");
+		expect(textOf(part(shown({}), "nodes"))).not.toContain("hears");
+	});
+
 	it("shows rounds, the newest first, with their phases and causes, and earlier starts apart", () => {
 		const { version, ...first } = historyRecord({ liftedAt: NOW - 50_000 });
 		const second = {

@@ -7,12 +7,17 @@ import {
 	type ProcessIdentity,
 } from "../../../src/channel/process-identity.js";
 import { systemHost } from "../../../src/config/host.js";
+import { writeLinksFile } from "../../../src/node-files/links-file.js";
 import {
 	leaveSignalOf,
 	type NodeFile,
 	writeNodeFile,
 } from "../../../src/node-files/node-file.js";
-import { findKnownAgents, isProven } from "../../../src/operate/find-agent.js";
+import {
+	findKnownAgents,
+	findLinks,
+	isProven,
+} from "../../../src/operate/find-agent.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 import { VirtualClock } from "../../helpers/virtual-clock.js";
 
@@ -66,6 +71,30 @@ describe("the agents of this machine", () => {
 		});
 	}
 
+	function searcher() {
+		const host = {
+			...systemHost({ ELASTIC_RUN_DIR: folder.path }),
+			temporaryDirectory: folder.path,
+		};
+		return { host, uid: UID, clock: new VirtualClock() };
+	}
+
+	it("tell what they know by their links, if they have any", () => {
+		for (const name of ["a", "b", "c"]) agent(`r.${name}`, { nodeId: name });
+		const at = (name: string) => join(folder.path, `elastic-run-${UID}`, name);
+		const links = {
+			heard: ["c"],
+			suspected: [{ nodeId: "d", why: "closed" as const }],
+			riding: { since: 1_000, nodes: 3, heard: 2 },
+		};
+		writeLinksFile(at("r.b"), links);
+		writeFileSync(join(at("r.c"), "links.json"), '{"version":1,"heard":7}');
+		expect(findLinks("r", searcher())).toMatchObject([
+			{ nodeId: "b", ...links },
+		]);
+		expect(findLinks("s", searcher())).toEqual([]);
+	});
+
 	it.each<[string | undefined, string | undefined, readonly string[]]>([
 		[undefined, undefined, ["r/a", "r/b", "s/a"]],
 		["r", undefined, ["r/a", "r/b"]],
@@ -79,12 +108,7 @@ describe("the agents of this machine", () => {
 		agent("torn", {});
 		const torn = join(folder.path, `elastic-run-${UID}`, "torn", "node.json");
 		writeFileSync(torn, '{"version":1,"runId":7}');
-		const host = {
-			...systemHost({ ELASTIC_RUN_DIR: folder.path }),
-			temporaryDirectory: folder.path,
-		};
-		const searcher = { host, uid: UID, clock: new VirtualClock() };
-		const found = findKnownAgents({ runId, nodeId }, searcher)
+		const found = findKnownAgents({ runId, nodeId }, searcher())
 			.filter(({ directory }) => directory.startsWith(folder.path))
 			.map(({ node }) => `${node.runId}/${node.nodeId}`);
 		expect(found).toEqual(expected);

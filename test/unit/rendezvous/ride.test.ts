@@ -154,6 +154,24 @@ describe("the head of a round", () => {
 		expect(head.asked).toBe(2);
 	});
 
+	it("tells how long its round has gone on, and who is heard", () => {
+		const head = headOf();
+		for (let asked = 0; asked < 12; asked++) {
+			head.hearAll("away");
+			head.clock.pass(ASKS_MS);
+		}
+		const forMs = AWAY_MS + 12 * ASKS_MS;
+		expect(head.ride.riding).toEqual({ forMs, nodes: 2, heard: 2 });
+		head.clock.pass(TTL_MS / 2 + 1);
+		expect(head.ride.riding).toMatchObject({ nodes: 2, heard: 1 });
+		head.clock.pass(TTL_MS);
+		expect(head.ride.riding).toBeUndefined();
+		head.hearAll("away");
+		expect(head.ride.riding).toMatchObject({ heard: 2 });
+		head.keepAlive();
+		expect(head.ride.riding).toBeUndefined();
+	});
+
 	const B = { from: "b-1", isMember: true };
 	const C = { from: "c-1", isMember: false };
 	it.each<[string, boolean, (head: Agent) => void, Given?]>([

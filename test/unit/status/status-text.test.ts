@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { NodeLinks } from "../../../src/model/index.js";
 import type {
 	NodeStatus,
 	RunDocument,
 } from "../../../src/status/run-document.js";
 import { formatRuns, formatStatus } from "../../../src/status/status-text.js";
+import { linksInWords } from "../../../src/status/words.js";
 import { NOW, nodeStatus, runStatus } from "../../helpers/run-status.js";
 import { failureRecord } from "../../helpers/run-view.js";
 
@@ -195,4 +197,27 @@ other-one  stopped  2      0       -       /d
 kept       stopped  2      0       -       ended here
 `);
 	});
+});
+
+it.each<[Partial<NodeLinks>, string]>([
+	[{ heard: ["b"] }, "hears 1 node"],
+	[
+		{
+			suspected: [
+				{ nodeId: "b", why: "closed" },
+				{ nodeId: "c", why: "silent" },
+			],
+		},
+		"hears 0 nodes; not heard: b (its link was closed), c (it says nothing)",
+	],
+	[
+		{
+			heard: ["b", "c"],
+			riding: { since: NOW - 40_000, nodes: 3, heard: 3 },
+		},
+		"hears 2 nodes; riding out since 40.0 s, 3 of 3 heard",
+	],
+])("what is known by links, in words: %j", (links, words) => {
+	const none = { heard: [], suspected: [], riding: null };
+	expect(linksInWords({ ...none, ...links }, NOW)).toBe(words);
 });
