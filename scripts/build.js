@@ -19,6 +19,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildWheel, modulesOf } from "./build-wheel.js";
 import { bundleEtcd } from "./bundle-etcd.js";
+import { bundlePackage } from "./bundle-package.js";
 import { throughDoors } from "./through-doors.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -39,6 +40,12 @@ for (const project of typed) {
 }
 await Promise.all([
 	bundleLauncher(),
+	bundlePackage(
+		"execa",
+		{ execa: ["execa"] },
+		`${root}/dist/launcher`,
+		forNode,
+	),
 	bundleEtcd(`${root}/dist/launcher`, forNode),
 	bundleRuntime(),
 	bundlePage(),
@@ -74,6 +81,7 @@ async function bundleLauncher() {
 		packages: "external",
 		plugins: [
 			throughDoors,
+			besideTheChunks("execa", "execa"),
 			besideTheChunks("etcd3", "etcd3"),
 			besideTheChunks("@grpc/grpc-js", "etcd3"),
 		],

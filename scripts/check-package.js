@@ -11,6 +11,8 @@ const EXPECTED =
 	/^(dist\/(bin|launcher|page|src|cjs)\/|dist\/python\/elastic_run\/([a-z_]+\/)*\w+\.py$|dist\/python-hook\/(sitecustomize|_elastic_run_(exceptions|frameworks|hook|notes|torch|warm(_(environment|imports|learned|parked|traces|trials|worker))?))\.py$|dist\/reaper\/reaper\.(py|pl)$|dist\/python-wheel\/elastic_run-[^/]+-py3-none-any\.whl$|(docs|examples)\/[^_]|scripts\/find-etcd\.js$|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/;
 const NEEDED = [
 	"dist/bin/elastic-run.js",
+	"dist/launcher/execa.js",
+	"dist/launcher/execa.licenses.txt",
 	"dist/launcher/etcd3.js",
 	"dist/launcher/etcd3.licenses.txt",
 	"dist/src/index.js",

@@ -1,6 +1,6 @@
-import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { askProgram } from "../base/ask-program.js";
 import { ElasticRunError } from "../base/errors.js";
 
 const USUAL_FOLDERS = ["/usr/bin", "/usr/sbin", "/usr/local/bin"];
@@ -49,16 +49,10 @@ function isNewEnough(version: string): boolean {
 	return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
 }
 
-function versionOf(file: string): Promise<string | undefined> {
-	return new Promise((resolve) => {
-		execFile(
-			file,
-			["--version"],
-			{ env: ETCD_ENVIRONMENT, timeout: LOOK_LIMIT_MS },
-			(_, stdout) =>
-				resolve(/^etcd Version: (\d+\.\d+\.\S+)/m.exec(stdout)?.[1]),
-		);
-	});
+async function versionOf(file: string): Promise<string | undefined> {
+	const about = { env: ETCD_ENVIRONMENT, withinMs: LOOK_LIMIT_MS };
+	const words = (await askProgram(file, ["--version"], about)) ?? "";
+	return /^etcd Version: (\d+\.\d+\.\S+)/m.exec(words)?.[1];
 }
 
 function isProgram(file: string): boolean {

@@ -24,6 +24,7 @@ const IMPORTS = FILES.flatMap(importsOf);
 const DOORS: Readonly<Record<string, string>> = {
 	commander: "bin/command.ts",
 	chokidar: "src/channel/reply-watch.ts",
+	execa: "src/base/ask-program.ts",
 	pino: "src/logs/create-logger.ts",
 	yaml: "src/config/config-file.ts",
 	etcd3: "src/store/etcd/etcd-client.ts",

@@ -1,9 +1,9 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { text } from "node:stream/consumers";
+import { askProgram } from "../../base/ask-program.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { within } from "../../base/within.js";
@@ -134,7 +134,9 @@ export async function findMissingGuardTools(
 	path: string | undefined,
 ): Promise<readonly string[] | undefined> {
 	const script = `for tool in ${GUARD_NEEDS.join(" ")}; do command -v $tool >/dev/null || echo $tool; done`;
-	const missing = await outputOf("/bin/sh", ["-c", script], { PATH: path });
+	const missing = await askProgram("/bin/sh", ["-c", script], {
+		...{ env: { PATH: path }, withinMs: PROGRAM_WITHIN_MS },
+	});
 	return missing?.split("\n").filter((name) => name !== "");
 }
 
@@ -150,22 +152,8 @@ export async function findPython({
 	PYTHON_EXEC,
 }: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
 	const args = ["-c", DESCRIBE_PYTHON];
-	const env = { PATH, HOME };
-	return (await outputOf(PYTHON_EXEC || "python3", args, env))?.trim();
-}
-
-/** Undefined if the program is missing or fails. */
-function outputOf(
-	file: string,
-	args: readonly string[],
-	env: Readonly<Record<string, string | undefined>>,
-): Promise<string | undefined> {
-	return new Promise((resolve) => {
-		const options = { env, timeout: PROGRAM_WITHIN_MS };
-		execFile(file, args, options, (error, stdout) =>
-			resolve(error === null ? stdout : undefined),
-		);
-	});
+	const about = { env: { PATH, HOME }, withinMs: PROGRAM_WITHIN_MS };
+	return (await askProgram(PYTHON_EXEC || "python3", args, about))?.trim();
 }
 
 /** One limit from the text of /proc/PID/limits, by its name there; undefined if it has none. */

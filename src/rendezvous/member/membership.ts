@@ -208,7 +208,8 @@ export class Membership {
 	private show(view: RoundView): void {
 		const newest = this.lastView?.round;
 		if (newest && isOlder(view.round, newest)) {
-			return this.endWithoutRun(setBack(view.round, newest));
+			this.endWithoutRun(setBack(view.round, newest));
+			return;
 		}
 		this.lastView = view;
 		this.listener?.onView({ ...view, joined: this.instance });
