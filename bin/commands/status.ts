@@ -7,6 +7,7 @@ import {
 	findKnownRun,
 	findKnownRuns,
 	findLinks,
+	type Searcher,
 } from "../../src/operate/index.js";
 import {
 	type FoundRun,
@@ -53,15 +54,11 @@ async function showRun(
 	runId: string,
 	{ places, searcher, isJson }: AskedCommand,
 ): Promise<number> {
-	const links = findLinks(runId, searcher);
-	const linkLines = links.map(
-		({ nodeId, ...one }) =>
-			`links of ${nodeId} on this machine: ${linksInWords(one, systemClock.wallTime())}`,
-	);
 	const found = findKnownRun(runId, places, searcher, say);
 	const [newest, ...others] = await found.catch((error) => {
+		const { lines } = linksOf(runId, searcher);
 		// What its launchers know by one another may be all that can be known now.
-		if (isUnreachable(error) && links.length > 0) say(linkLines.join("\n"));
+		if (isUnreachable(error) && lines.length > 0) say(lines.join("\n"));
 		throw error;
 	});
 	if (newest === undefined) throw noRun(runId, places);
@@ -69,13 +66,24 @@ async function showRun(
 		say(`an older run of this name continues in ${place}`);
 	}
 	const { status, place } = newest;
+	const { links, lines } = linksOf(runId, searcher);
 	printResult(isJson, { ...status, place, links }, () =>
 		[
 			formatStatus(status, systemClock.wallTime()),
-			...linkLines.map((line) => `${line}\n`),
+			...lines.map((line) => `${line}\n`),
 		].join(""),
 	);
 	return EXIT_CODES.succeeded;
+}
+
+function linksOf(runId: string, searcher: Searcher) {
+	const links = findLinks(runId, searcher);
+	const now = systemClock.wallTime();
+	const lines = links.map(
+		({ nodeId, ...one }) =>
+			`links of ${nodeId} on this machine: ${linksInWords(one, now)}`,
+	);
+	return { links, lines };
 }
 
 async function showRuns({

@@ -33,8 +33,7 @@ import {
 } from "../rendezvous/index.js";
 import type { RunReport } from "../status/index.js";
 import type { Store } from "../store/index.js";
-import type { AgentStatus } from "./agent-status.js";
-import { tellingLinks } from "./links-file.js";
+import { type AgentStatus, linksNow } from "./agent-status.js";
 import { NoticeWatch } from "./notice-watch.js";
 
 /**
@@ -146,7 +145,7 @@ export class NodeLauncher {
 			this.linksNow,
 		);
 		const told = alsoTelling(observer, this.watchers.onNode, clock);
-		this.observer = tellingLinks(told, this.linksNow, clock);
+		this.observer = await this.alsoTellingLinks(told);
 		const isAborted = () => this.stopRequest !== undefined;
 		await hostIfAsked({
 			...place,
@@ -203,15 +202,17 @@ export class NodeLauncher {
 		return this.session.toTheEnd();
 	}
 
-	private readonly linksNow = (): NodeLinks | null => {
-		if (this.links === undefined) return null;
-		const now = { ...this.links.now(), riding: null };
-		const { riding } = this.membership ?? {};
-		if (riding === undefined) return now;
-		const { forMs, ...counts } = riding;
-		const since = Math.round(this.place.clock.wallTime() - forMs);
-		return { ...now, riding: { since, ...counts } };
-	};
+	/** A node without links loads nothing for them. */
+	private async alsoTellingLinks(
+		observer: AgentObserver | undefined,
+	): Promise<AgentObserver | undefined> {
+		if (this.config.linkPort === undefined) return observer;
+		const { tellingLinks } = await import("./links-file.js");
+		return tellingLinks(observer, this.linksNow, this.place.clock);
+	}
+
+	private readonly linksNow = () =>
+		linksNow(this.links?.now(), this.membership?.riding, this.place.clock);
 
 	/** Nobody waits for the lease of an agent of which nothing is left. */
 	private readonly dead = (dead: LinkedAgent): void => {

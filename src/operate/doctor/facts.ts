@@ -135,7 +135,8 @@ export async function findMissingGuardTools(
 ): Promise<readonly string[] | undefined> {
 	const script = `for tool in ${GUARD_NEEDS.join(" ")}; do command -v $tool >/dev/null || echo $tool; done`;
 	const missing = await askProgram("/bin/sh", ["-c", script], {
-		...{ env: { PATH: path }, withinMs: PROGRAM_WITHIN_MS },
+		env: { PATH: path },
+		withinMs: PROGRAM_WITHIN_MS,
 	});
 	return missing?.split("\n").filter((name) => name !== "");
 }
