@@ -31,7 +31,6 @@ export function typicalOf(ratios) {
  * more of the machine. Null where one of them was not measured.
  * @param {Pick<import("./figures.js").Figure, "goal">} figure
  * @param {readonly ReturnType<typeof summary>[]} results elastic-run's first
- * @returns {{ ratio: number | null, isMet: boolean | null, results: object[] }}
  */
 export function judge({ goal }, results) {
 	const own = results[0].median;

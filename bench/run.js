@@ -132,7 +132,10 @@ function onSignal(report) {
 function inWords(figures, failed) {
 	const parts = [
 		figures.length > 0 ? [tableOf(figures)] : [],
-		figures.map(({ name, title }) => `${name}: ${title}`),
+		figures.map(
+			({ name, title, seconds }) =>
+				`${name}: ${title} (measured in ${seconds.toFixed(0)} s)`,
+		),
 		notesOf(figures),
 		failed.map(({ name, error }) => `FAILED ${name}: ${error}`),
 	];
