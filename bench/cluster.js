@@ -8,8 +8,8 @@ import { familyOf, processorShare } from "./processes.js";
 /** The shortest lease that etcd grants by default, in seconds. */
 const SHORT_TTL_S = 2;
 /** What the slowest of the background work needs to come to rest, in milliseconds. */
-const COME_TO_REST_MS = 15_000;
-const IDLE_MS = 20_000;
+const COME_TO_REST_MS = 8_000;
+const IDLE_MS = 15_000;
 const QUICK_IDLE_MS = 2_000;
 
 /**
@@ -51,7 +51,6 @@ export const CLUSTER_FIGURES = [
 		name: "cluster-told",
 		title: "the same → the first worker of the other agent gets SIGTERM",
 		rounds: 5,
-		peers: ["torchrun"],
 		goal: { atMost: 6, times: [etcdTells.name] },
 		beside: [etcdTells],
 		async play(job) {
@@ -67,7 +66,7 @@ export const CLUSTER_FIGURES = [
 		name: "cluster-killed",
 		title:
 			"one of three agents is killed, leases live 5 s → the last of the others' 8 workers is started again",
-		rounds: 8,
+		rounds: 6,
 		run: { nodes: "1:3", conf: { lease_ttl: 5 } },
 		goal: { atMost: 3, times: [restartAlone.name] },
 		beside: [restartAlone],
@@ -83,7 +82,7 @@ export const CLUSTER_FIGURES = [
 	clusterFigure({
 		name: "cluster-lapsed",
 		title: `one of two agents without links is killed, its lease lives ${SHORT_TTL_S} s → the last of the other's 4 workers is started again`,
-		rounds: 6,
+		rounds: 4,
 		run: {
 			nodes: "1:2",
 			conf: { lease_ttl: SHORT_TTL_S },
@@ -117,7 +116,7 @@ export const CLUSTER_FIGURES = [
 		name: "cluster-joined",
 		title:
 			"a third agent is started, and no more are wanted → the last of all 12 workers is started",
-		rounds: 4,
+		rounds: 3,
 		peers: ["torchrun"],
 		run: { nodes: "1:3", conf: { last_call_timeout: 2 } },
 		goal: { atMost: 0.2, times: ["torchrun"] },
@@ -131,7 +130,7 @@ export const CLUSTER_FIGURES = [
 		name: "cluster-formed",
 		title:
 			"two agents of at most three are started, the last call takes 2 s → the last of all 8 workers of one world is started",
-		rounds: 4,
+		rounds: 2,
 		peers: ["torchrun"],
 		run: { nodes: "1:3", conf: { last_call_timeout: 2 } },
 		goal: { atMost: 0.7, times: ["torchrun"] },
@@ -143,7 +142,7 @@ export const CLUSTER_FIGURES = [
 	clusterFigure({
 		name: "cluster-frozen",
 		title: `one of two agents is stopped by SIGSTOP, its lease lives ${SHORT_TTL_S} s → the last of the other's 4 workers is started again`,
-		rounds: 5,
+		rounds: 3,
 		run: { nodes: "1:2", conf: { lease_ttl: SHORT_TTL_S } },
 		goal: { atMost: 1.15, times: [lapsed.name] },
 		beside: [lapsed],

@@ -15,7 +15,7 @@ import { VERDICT_FIGURES } from "./verdicts.js";
 import { WARM_FIGURES } from "./warm.js";
 
 const BYTES_PER_WORKER = 100e6;
-const IDLE_MS = 30_000;
+const IDLE_MS = 20_000;
 const QUICK_IDLE_MS = 1_000;
 /** What is loaded after the first spawn is loaded by then. */
 const SETTLE_MS = 3_000;
@@ -61,10 +61,10 @@ const COME_TO_REST_MS = 16_000;
 /** @type {readonly Figure[]} */
 export const FIGURES = [
 	coldStart(4, 2.5),
-	coldStart(64, 2.5),
+	coldStart(64, 2.5, 3),
 	// Of the shorter one five rounds would leave the ratio to chance.
-	restart(4, 9, { atMost: 2, times: ["Node by hand"] }),
-	restart(64, 5, { atMost: 0.8, times: ["torchrun"] }),
+	restart(4, 7, { atMost: 2, times: ["Node by hand"] }),
+	restart(64, 3, { atMost: 0.8, times: ["torchrun"] }),
 	{
 		name: "exit",
 		title: "last of 4 workers ends with 0 → launcher ends",
@@ -82,6 +82,7 @@ export const FIGURES = [
 		title: "resident memory with 16 workers, all helpers counted",
 		unit: "MB",
 		rounds: 2,
+		peers: ["Node by hand", "torchrun"],
 		goal: { atMost: 1.4, times: ["Node by hand"] },
 		measure: (launcher, place) =>
 			whileWaiting({ launcher, count: 16, mode: "wait" }, place, (pids) =>
@@ -110,7 +111,7 @@ export const FIGURES = [
 		name: "files",
 		title: "4 workers × 100 MB of lines to files",
 		unit: "MB/s",
-		rounds: 5,
+		rounds: 2,
 		goal: { atLeast: 0.9, times: ["C by hand"] },
 		async measure(launcher, place) {
 			const job = new Job(
@@ -125,7 +126,7 @@ export const FIGURES = [
 		name: "console",
 		title: "the same, shown through a pipe as well, every byte verified",
 		unit: "MB/s",
-		rounds: 2,
+		rounds: 1,
 		peers: ["torchrun"],
 		goal: { atLeast: 15, times: ["torchrun"] },
 		async measure(launcher, place) {
@@ -152,12 +153,12 @@ export const FIGURES = [
 ];
 
 /** @returns {Figure} */
-function coldStart(count, atMost) {
+function coldStart(count, atMost, rounds = 5) {
 	return {
 		name: `cold-start-${count}`,
 		title: `cold start → last of ${count} workers`,
 		unit: "ms",
-		rounds: 5,
+		rounds,
 		goal: { atMost, times: ["Node by hand"] },
 		async measure(launcher, place) {
 			const job = new Job({ launcher, count, mode: "exit" }, place);

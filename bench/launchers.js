@@ -6,8 +6,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const CLI = here("../dist/bin/elastic-run.js");
 export const PYTHON = process.env.PYTHON || "python3";
 
-/** What a worker that ignores SIGTERM gets, in seconds. */
-export const SHUTDOWN_TIMEOUT_S = 3;
+/** What a worker that ignores SIGTERM gets, in seconds: none of the bench does. */
+const SHUTDOWN_TIMEOUT_S = 3;
 
 /** Both launchers that can show the workers' output take the same flag. */
 const TEE = { default: [], off: ["--tee", "0"], on: ["--tee", "1"] };

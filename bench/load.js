@@ -12,8 +12,8 @@ const SMOKE_WORKERS = 2;
 const LINES_PER_S = 10_000;
 const STARTS_WITHIN_MS = 120_000;
 /** What begins with a run is over by then. */
-const SETTLE_MS = 16_000;
-const WATCHED_MS = 30_000;
+const SETTLE_MS = 8_000;
+const WATCHED_MS = 15_000;
 const QUICK = { settleMs: 1_000, watchedMs: 1_000 };
 
 const ITS_WORKERS = "its workers";

@@ -85,17 +85,22 @@ function metInWords({ isMet }) {
 /**
  * The page with the rows of these figures anew. Those of other figures stay, but not of another machine, or of none.
  * @param {string} page
- * @param {{ machine: object, versions: Readonly<Record<string, string | null>>, day: string }} head
+ * @param {{ machine: object, versions: Readonly<Record<string, string | null>>, day: string, isQuick: boolean }} head
  * @param {readonly object[]} figures
  * @param {readonly string[]} names of all figures, in their order
  */
-export function pageWith(page, { machine, versions, day }, figures, names) {
+export function pageWith(
+	page,
+	{ machine, versions, day, isQuick },
+	figures,
+	names,
+) {
 	const [before, rest] = page.split(MARKS[0]);
 	const [old, after] = (rest ?? "").split(MARKS[1]);
 	if (after === undefined) throw new Error(`no "${MARKS.join(" … ")}"`);
 	const { node, torch, etcd } = versions;
 	const where = `${hardwareOf(machine)}; Node ${node}, torch ${torch ?? "none"}, etcd ${etcd ?? "none"}`;
-	const on = `${day}, ${machine.loadAverage}`;
+	const on = `${day}, ${machine.loadAverage}${isQuick ? ", quick" : ""}`;
 	const rows = new Map(old.includes(where) ? rowsOnPage(old) : []);
 	for (const figure of figures) rows.set(figure.name, pageRow(figure, on));
 	const lines = names.flatMap((name) => rows.get(name) ?? []);

@@ -113,7 +113,7 @@ function write({ machine, versions }, figures) {
 	const day = new Date().toISOString().slice(0, 10);
 	const names = FIGURES.map(({ name }) => name);
 	const page = at("README.md");
-	const head = { machine, versions, day };
+	const head = { machine, versions, day, isQuick: values.quick };
 	change(page, (text) => pageWith(text, head, figures, names));
 	const results = readFileSync(page, "utf8");
 	change(at("../README.md"), (text) => readmeWith(text, results));

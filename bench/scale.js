@@ -4,7 +4,8 @@ import { ScaleRun } from "./scale/scale-run.js";
 const WARM_UP_AGENTS = 2_000;
 const SMOKE_AGENTS = 20;
 
-/** What growth is measured against. */
+/** A run of many, and one of few, against which growth is measured. */
+const MANY = 5_000;
 const FEW = 100;
 const FEW_AGENTS = `${FEW} agents`;
 
@@ -14,40 +15,37 @@ const FEW_AGENTS = `${FEW} agents`;
  * @type {readonly import("./figures.js").Figure[]}
  */
 export const SCALE_FIGURES = [
-	scale(1_000, { rounds: 5, atMost: 1 }),
-	scale(5_000, { rounds: 3, atMost: 1.2 }),
-];
-
-/** @returns {import("./figures.js").Figure} */
-function scale(size, { rounds, atMost }) {
-	return {
-		name: `scale-${size}`,
-		title: `${size} agents and etcd on this machine: one worker's failure → the last of them has started its workers again, for each agent`,
+	{
+		name: `scale-${MANY}`,
+		title: `${MANY} agents and etcd on this machine: one worker's failure → the last of them has started its workers again, for each agent`,
 		unit: "ms",
-		rounds,
+		rounds: 3,
 		peers: [],
 		needsEtcd: true,
-		goal: { atMost, times: [FEW_AGENTS] },
+		goal: { atMost: 1.2, times: [FEW_AGENTS] },
 		beside: [
 			{ name: FEW_AGENTS, measure: (_, session) => session.few.measure() },
 		],
 		async open(place) {
 			const few = await openScale(FEW, place);
 			try {
-				const many = await openScale(size, place);
+				const many = await openScale(MANY, place);
+				const both = [few, many];
 				return {
 					few,
 					measure: many.measure,
-					notes: () => [few.notes(), many.notes()],
-					close: () => Promise.all([few.close(), many.close()]).then(() => {}),
+					notes: () => both.map((run) => run.notes()),
+					async close() {
+						await Promise.all(both.map((run) => run.close()));
+					},
 				};
 			} catch (error) {
 				await few.close();
 				throw error;
 			}
 		},
-	};
-}
+	},
+];
 
 async function openScale(most, { scratch, isQuick, isSmoke }) {
 	const size = isSmoke ? SMOKE_AGENTS : most;

@@ -28,7 +28,7 @@ export const SOFT_FIGURES = [
 		name: "soft-failed",
 		title:
 			"two agents with 4 workers each, a worker of one is killed → waitForWork has resolved in all 4 of the other",
-		rounds: 8,
+		rounds: 6,
 		run: SOFT,
 		goal: { atMost: 4, times: [watcherEnds.name, etcdTells.name] },
 		beside: [etcdTells, watcherEnds],
@@ -44,10 +44,10 @@ export const SOFT_FIGURES = [
 		name: "soft-left",
 		title:
 			"one of two agents gets SIGTERM → waitForWork has resolved in all 4 workers of the other",
-		rounds: 8,
+		rounds: 5,
 		run: { ...SOFT, nodes: "1:2" },
-		goal: { atMost: 6, times: [etcdTells.name] },
-		beside: [etcdTells],
+		goal: { atMost: 4, times: [seen.name, etcdTells.name] },
+		beside: [seen, etcdTells],
 		async play(job) {
 			await job.form("a", "b");
 			const at = job.signal("b", "SIGTERM");
@@ -57,7 +57,7 @@ export const SOFT_FIGURES = [
 	clusterFigure({
 		name: "soft-pause",
 		title: `PAUSE is written by an agent → a listener in each of its ${LISTENERS} workers has it`,
-		rounds: 5,
+		rounds: 3,
 		run: {
 			...SOFT,
 			nodes: "1:2",

@@ -10,7 +10,7 @@ import { readIfThere } from "./marks.js";
 
 const WORKERS = 2;
 /** How often a worker is killed in a run. */
-const KILLS = 3;
+const KILLS = 2;
 /** How long each round runs: the processes for the next one are ready by then. */
 const ROUND_MS = 3_000;
 const PATIENCE_MS = 120_000;
@@ -23,7 +23,6 @@ const own = (warm) => [
 	process.execPath,
 	...[CLI, "--warm", warm, ...flags, "--run-id", "bench-warm"],
 ];
-const TORCHRUN = [PYTHON, "-m", "torch.distributed.run", "--standalone"];
 
 /**
  * From a worker's death to the last rank's first finished step.
@@ -33,13 +32,11 @@ export const WARM_FIGURES = [
 	warmFigure("warm-torch", "warm/train.py", {
 		trainer: "PyTorch's DistributedDataParallel",
 		needsTorch: true,
-		peers: ["torchrun"],
 		atMost: 0.1,
 		beside: [{ name: IMPORTS, measure: importTorch }],
 	}),
 	warmFigure("warm-node", "warm/train.js", {
 		trainer: "Node",
-		peers: [],
 		atMost: 0.5,
 	}),
 ];
@@ -57,17 +54,14 @@ function warmFigure(name, program, options) {
 		title: `a worker of ${WORKERS} in ${trainer} is killed → the last rank's first step, warm`,
 		unit: "ms",
 		rounds: 2,
+		peers: [],
 		...figure,
 		goal: { atMost, times: [COLD] },
 		beside: [
 			{ name: COLD, measure: (place) => run(own("off"), place) },
 			...beside,
 		],
-		measure: (launcher, place) =>
-			run(
-				launcher.name === "torchrun" ? [...TORCHRUN, ...flags] : own("auto"),
-				place,
-			),
+		measure: (_, place) => run(own("auto"), place),
 	};
 }
 

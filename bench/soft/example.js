@@ -40,7 +40,7 @@ export const EXAMPLE_FIGURE = {
 	title: `examples/soft-train.js (hard: train.js) on two agents with ${WORKERS} workers each, the worker of rank 0 is killed → the first step after it`,
 	unit: "ms",
 	goal: { atMost: 0.8, times: [HARD] },
-	rounds: 5,
+	rounds: 3,
 	peers: [],
 	needsEtcd: true,
 	beside: [

@@ -10,6 +10,7 @@ const HEAD = {
 	},
 	versions: { node: "20.20.2", torch: null, etcd: "3.4.23" },
 	day: "2026-11-28",
+	isQuick: false,
 };
 const EMPTY =
 	"before\n<!-- results: npm run bench -- --write -->\n<!-- end -->\nafter\n";
@@ -65,6 +66,16 @@ after
 		const other = pageWith(page, { ...HEAD, machine }, [], NAMES);
 		expect(rows(other)).toEqual([]);
 		expect(rows(pageWith(page, HEAD, [], ["exit"]))).toEqual([]);
+	});
+
+	it("says which were measured in two rounds only", () => {
+		const quick = pageWith(
+			EMPTY,
+			{ ...HEAD, isQuick: true },
+			[restart(80)],
+			NAMES,
+		);
+		expect(rows(quick)[0]).toContain("| 2026-11-28, 0.4, quick |");
 	});
 
 	it("must have a place for results", () => {
