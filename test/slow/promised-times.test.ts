@@ -46,7 +46,7 @@ const ROUNDS: Readonly<Record<string, number>> = {
 	"cold-start-4": 4,
 	"restart-4": 4,
 	"restart-64": 1,
-	exit: 3,
+	exit: 5,
 	memory: 1,
 	console: 1,
 	"soft-failed": 2,
