@@ -11,6 +11,9 @@ const LIMIT_S = 5;
 const SMOKE_LIMIT_S = 0.5;
 const HOURS = 1;
 
+/** @type {import("./figures.js").Beside} */
+const ALL = { name: "an hour", measure: () => 1 };
+
 /**
  * Whether the launcher leaves a run alone that is slow, saves or evaluates.
  * @type {readonly import("./figures.js").Figure[]}
@@ -23,7 +26,9 @@ export const CALM_FIGURES = [
 		rounds: 1,
 		peers: [],
 		needsEtcd: true,
-		goal: { atMost: 0 },
+		isApart: true,
+		goal: { atMost: 0, times: [ALL.name] },
+		beside: [ALL],
 		async open({ scratch, isSmoke, count = HOURS }) {
 			const limitS = isSmoke ? SMOKE_LIMIT_S : LIMIT_S;
 			const etcd = await Etcd.start(scratch);

@@ -39,15 +39,6 @@ export class Etcd {
 		return { received: figureOf(BYTES.received), sent: figureOf(BYTES.sent) };
 	}
 
-	/** Messages that clients have sent since it started: requests, keepalives, watches. */
-	async requests() {
-		const text = await this.#metrics();
-		const counts = text.matchAll(
-			/^grpc_server_msg_received_total\{.*\} (\S+)$/gm,
-		);
-		return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-	}
-
 	async stop() {
 		process.off("exit", this.#kill);
 		const ended = once(this.#process, "exit");

@@ -3,22 +3,19 @@ import { CALM_FIGURES } from "./calm.js";
 import { CLUSTER_FIGURES } from "./cluster.js";
 import { HANG_FIGURES } from "./hangs.js";
 import { HOOK_FIGURES } from "./hook.js";
-import { Job } from "./job.js";
-import { SHUTDOWN_TIMEOUT_S } from "./launchers.js";
+import { Job, requireStarts, timeOfRestart } from "./job.js";
 import { LEDGER_FIGURES } from "./ledger.js";
 import { LIBRARY_FIGURES } from "./library.js";
 import { LOAD_FIGURES } from "./load.js";
-import { NOTICE_FIGURES } from "./notices.js";
-import { POD_FIGURES } from "./pods.js";
-import { familyOf, processorMs, residentMegabytes } from "./processes.js";
+import { lastOf } from "./marks.js";
+import { familyOf, processorShare, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
-import { VERDICT_TIME_FIGURES } from "./verdict-time.js";
 import { VERDICT_FIGURES } from "./verdicts.js";
+import { WARM_FIGURES } from "./warm.js";
 
 const BYTES_PER_WORKER = 100e6;
-/** Long enough that what the garbage collector does once, some time after the start, is not most of it. */
-const IDLE_MS = 60_000;
+const IDLE_MS = 20_000;
 const QUICK_IDLE_MS = 1_000;
 /** What is loaded after the first spawn is loaded by then. */
 const SETTLE_MS = 3_000;
@@ -35,8 +32,9 @@ const COME_TO_REST_MS = 16_000;
  * @property {number} rounds
  * @property {readonly string[]} [peers] all of them unless given
  * @property {readonly Beside[]} [beside] what else is measured in turn with it: mostly the least that it can take
- * @property {boolean} [needsCompiledWorker]
  * @property {boolean} [needsEtcd]
+ * @property {boolean} [needsTorch]
+ * @property {boolean} [isApart] it is measured only by its name: it takes long, or says what is right rather than how fast
  * @property {Goal} goal
  * @property {Measure} [measure] this, or `open` where the rounds have something in common
  * @property {(place: Place) => Promise<Session>} [open]
@@ -52,9 +50,8 @@ const COME_TO_REST_MS = 16_000;
  * @property {() => string[]} [notes] what else was measured, in words, once all rounds are over
  * @property {() => Promise<void>} close
  *
- * @typedef {{ atMost?: number, atLeast?: number, timesPeer?: string, p95AtMost?: number }} Goal
- *   of elastic-run's median, and perhaps of its 95th percentile; where a peer is
- *   named, of its ratio to the peer's
+ * @typedef {{ atMost?: number, atLeast?: number, times: readonly string[] }} Goal
+ *   of elastic-run's median, as a multiple of the sum of the medians of peers and of what is measured beside it
  *
  * @typedef {{ worker: string, scratch: string, isQuick: boolean, isSmoke: boolean, count?: number }} Place
  *   `isQuick`: it waits no longer than it must; `isSmoke`: it is only tried, as small as it can be;
@@ -63,28 +60,17 @@ const COME_TO_REST_MS = 16_000;
 
 /** @type {readonly Figure[]} */
 export const FIGURES = [
-	coldStart(4, 4),
-	coldStart(64, 3),
-	// Of the shorter ones five rounds would leave the ratio to chance.
-	restart(4, 21),
-	restart(16, 21),
-	restart(64, 5),
-	{
-		name: "ignored-sigterm",
-		title: `failure → last of 4 started again, 3 of them ignore SIGTERM for ${SHUTDOWN_TIMEOUT_S} s`,
-		unit: "ms",
-		rounds: 2,
-		peers: [],
-		goal: { atMost: SHUTDOWN_TIMEOUT_S * 1_000 + 100 },
-		measure: (launcher, place) =>
-			timeOfRestart({ launcher, count: 4, mode: "stubborn" }, place),
-	},
+	coldStart(4, 2.5),
+	coldStart(64, 2.5, 3),
+	// Of the shorter one five rounds would leave the ratio to chance.
+	restart(4, 7, { atMost: 2, times: ["Node by hand"] }),
+	restart(64, 3, { atMost: 0.8, times: ["torchrun"] }),
 	{
 		name: "exit",
 		title: "last of 4 workers ends with 0 → launcher ends",
 		unit: "ms",
 		rounds: 5,
-		goal: { atMost: 60 },
+		goal: { atMost: 2, times: ["Node by hand"] },
 		async measure(launcher, place) {
 			const job = new Job({ launcher, count: 4, mode: "finish" }, place);
 			const { marks, endedAt } = await job.end();
@@ -96,19 +82,20 @@ export const FIGURES = [
 		title: "resident memory with 16 workers, all helpers counted",
 		unit: "MB",
 		rounds: 2,
-		goal: { atMost: 75 },
+		peers: ["Node by hand", "torchrun"],
+		goal: { atMost: 1.4, times: ["Node by hand"] },
 		measure: (launcher, place) =>
 			whileWaiting({ launcher, count: 16, mode: "wait" }, place, (pids) =>
-				sum(pids.map(residentMegabytes)),
+				pids.reduce((sum, pid) => sum + residentMegabytes(pid), 0),
 			),
 	},
 	{
 		name: "idle",
 		title: `idle processor over ${IDLE_MS / 1_000} s with 16 workers, % of a core`,
 		unit: "%",
-		rounds: 2,
+		rounds: 1,
 		peers: ["torchrun"],
-		goal: { atMost: 0.2 },
+		goal: { atMost: 0.6, times: ["torchrun"] },
 		measure: (launcher, place) =>
 			whileWaiting(
 				{ launcher, count: 16, mode: "wait" },
@@ -124,9 +111,8 @@ export const FIGURES = [
 		name: "files",
 		title: "4 workers × 100 MB of lines to files",
 		unit: "MB/s",
-		rounds: 5,
-		needsCompiledWorker: true,
-		goal: { atLeast: 0.9, timesPeer: "C by hand" },
+		rounds: 2,
+		goal: { atLeast: 0.9, times: ["C by hand"] },
 		async measure(launcher, place) {
 			const job = new Job(
 				{ launcher, count: 4, mode: "print", console: "off" },
@@ -140,10 +126,9 @@ export const FIGURES = [
 		name: "console",
 		title: "the same, shown through a pipe as well, every byte verified",
 		unit: "MB/s",
-		rounds: 2,
+		rounds: 1,
 		peers: ["torchrun"],
-		needsCompiledWorker: true,
-		goal: { atLeast: 200 },
+		goal: { atLeast: 15, times: ["torchrun"] },
 		async measure(launcher, place) {
 			const job = new Job(
 				{ launcher, count: 4, mode: "print", console: "on" },
@@ -156,27 +141,25 @@ export const FIGURES = [
 	},
 	...LIBRARY_FIGURES,
 	...HOOK_FIGURES,
-	...HANG_FIGURES,
-	...CALM_FIGURES,
 	...LOAD_FIGURES,
-	...LEDGER_FIGURES,
-	...POD_FIGURES,
-	...VERDICT_FIGURES,
-	...VERDICT_TIME_FIGURES,
 	...CLUSTER_FIGURES,
 	...SOFT_FIGURES,
-	...NOTICE_FIGURES,
+	...WARM_FIGURES,
 	...SCALE_FIGURES,
+	...HANG_FIGURES,
+	...CALM_FIGURES,
+	...LEDGER_FIGURES,
+	...VERDICT_FIGURES,
 ];
 
 /** @returns {Figure} */
-function coldStart(count, times) {
+function coldStart(count, atMost, rounds = 5) {
 	return {
 		name: `cold-start-${count}`,
 		title: `cold start → last of ${count} workers`,
 		unit: "ms",
-		rounds: 5,
-		goal: { atMost: times, timesPeer: "Node by hand" },
+		rounds,
+		goal: { atMost, times: ["Node by hand"] },
 		async measure(launcher, place) {
 			const job = new Job({ launcher, count, mode: "exit" }, place);
 			const { marks } = await job.end();
@@ -187,22 +170,16 @@ function coldStart(count, times) {
 }
 
 /** @returns {Figure} */
-function restart(count, rounds) {
+function restart(count, rounds, goal) {
 	return {
 		name: `restart-${count}`,
 		title: `failure → last of ${count} started again`,
 		unit: "ms",
 		rounds,
-		goal: { atMost: 3, timesPeer: "Node by hand" },
+		goal,
 		measure: (launcher, place) =>
 			timeOfRestart({ launcher, count, mode: "fail-once" }, place),
 	};
-}
-
-async function timeOfRestart(request, place) {
-	const { marks } = await new Job(request, place).end();
-	requireStarts(marks, 2 * request.count);
-	return lastOf(marks, "start") - lastOf(marks, "end");
 }
 
 /** What `measure` says of the launcher and its helpers, the workers apart. */
@@ -216,20 +193,6 @@ async function whileWaiting(request, place, measure) {
 	} finally {
 		job.release();
 		await job.end();
-	}
-}
-
-async function processorShare(pids, durationMs) {
-	const used = () => sum(pids.map(processorMs));
-	const [usedBefore, before] = [used(), performance.now()];
-	await sleep(durationMs);
-	return ((used() - usedBefore) / (performance.now() - before)) * 100;
-}
-
-function requireStarts(marks, count) {
-	const starts = marks.filter(({ event }) => event === "start").length;
-	if (starts !== count) {
-		throw new Error(`${starts} workers were started where ${count} should be`);
 	}
 }
 
@@ -247,18 +210,8 @@ function rate(workers, ms) {
 	return (workers * BYTES_PER_WORKER) / 1e6 / (ms / 1_000);
 }
 
-function timesOf(marks, event) {
-	return marks.filter((mark) => mark.event === event).map(({ at }) => at);
-}
-
 function firstOf(marks, event) {
-	return Math.min(...timesOf(marks, event));
-}
-
-function lastOf(marks, event) {
-	return Math.max(...timesOf(marks, event));
-}
-
-function sum(numbers) {
-	return numbers.reduce((total, each) => total + each, 0);
+	return Math.min(
+		...marks.filter((mark) => mark.event === event).map(({ at }) => at),
+	);
 }

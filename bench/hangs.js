@@ -19,6 +19,9 @@ const TRAINERS = [
 ];
 const SMOKE = { trainer: "train.js", kinds: ["blocked"] };
 
+/** @type {import("./figures.js").Beside} */
+const ALL = { name: "all that are judged", measure: () => 100 };
+
 /**
  * Whether the launcher names the rank and the line at which a run hangs.
  * @type {readonly import("./figures.js").Figure[]}
@@ -31,7 +34,9 @@ export const HANG_FIGURES = [
 		rounds: 1,
 		peers: [],
 		needsEtcd: true,
-		goal: { atLeast: 95 },
+		isApart: true,
+		goal: { atLeast: 0.95, times: [ALL.name] },
+		beside: [ALL],
 		async open({ scratch, isSmoke, count = isSmoke ? 1 : COUNT }) {
 			const etcd = await Etcd.start(scratch);
 			/** @type {import("./hangs/play.js").Finding[]} */

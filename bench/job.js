@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readIfThere, readMarks } from "./marks.js";
+import { lastOf, readIfThere, readMarks } from "./marks.js";
 
 const LONGEST_JOB_MS = 120_000;
 /** Runs a launcher, its first argument on, with stdout into a pipe that the worker reads. */
@@ -163,5 +163,23 @@ function startOfMillisecond() {
 	for (;;) {
 		const now = Date.now();
 		if (now !== before) return now;
+	}
+}
+
+/**
+ * The milliseconds from a worker's failure to the last start in the next round.
+ * @param {JobRequest} request
+ * @param {{ worker: string, scratch: string }} place
+ */
+export async function timeOfRestart(request, place) {
+	const { marks } = await new Job(request, place).end();
+	requireStarts(marks, 2 * request.count);
+	return lastOf(marks, "start") - lastOf(marks, "end");
+}
+
+export function requireStarts(marks, count) {
+	const starts = marks.filter(({ event }) => event === "start").length;
+	if (starts !== count) {
+		throw new Error(`${starts} workers were started where ${count} should be`);
 	}
 }

@@ -6,8 +6,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const CLI = here("../dist/bin/elastic-run.js");
 export const PYTHON = process.env.PYTHON || "python3";
 
-/** What a worker that ignores SIGTERM gets, in seconds. */
-export const SHUTDOWN_TIMEOUT_S = 3;
+/** What a worker that ignores SIGTERM gets, in seconds: none of the bench does. */
+const SHUTDOWN_TIMEOUT_S = 3;
 
 /** Both launchers that can show the workers' output take the same flag. */
 const TEE = { default: [], off: ["--tee", "0"], on: ["--tee", "1"] };
@@ -22,18 +22,21 @@ const TEE = { default: [], off: ["--tee", "0"], on: ["--tee", "1"] };
  * @property {(request: { count: number, directory: string, console: "default" | "off" | "on", worker: readonly string[] }) => string[]} command
  */
 
-/** @type {Launcher} */
-const elasticRun = {
+/**
+ * @param {string} [cli] the command of another build
+ * @returns {Launcher}
+ */
+export const elasticRun = (cli = CLI) => ({
 	name: "elastic-run",
 	command: ({ count, directory, console, worker }) => [
 		process.execPath,
-		CLI,
+		cli,
 		...["--nproc-per-node", String(count), "--run-id", "bench"],
 		...["--log-dir", directory, ...TEE[console]],
 		...["--shutdown-timeout", String(SHUTDOWN_TIMEOUT_S), "--no-node"],
 		...worker,
 	],
-};
+});
 
 /** @type {Launcher} */
 const byHandInNode = {
@@ -74,22 +77,16 @@ const torchrun = {
 
 /**
  * The launchers that can run here, and why the others cannot.
- * @param {string | undefined} cLauncher the compiled by-hand.c
+ * @param {string} cLauncher the compiled by-hand.c
  * @returns {{ launchers: Launcher[], skipped: string[] }}
  */
 export function findLaunchers(cLauncher) {
-	const launchers = [elasticRun, byHandInNode];
-	const skipped = [];
-	if (cLauncher === undefined) {
-		skipped.push("C by hand: there is no C compiler (cc)");
-	} else launchers.push(byHandInC(cLauncher));
-	if (canImportTorch()) launchers.push(torchrun);
-	else {
-		skipped.push(
-			`torchrun: ${PYTHON} cannot import torch; set PYTHON to one that can`,
-		);
+	const launchers = [elasticRun(), byHandInNode, byHandInC(cLauncher)];
+	if (canImportTorch()) {
+		return { launchers: [...launchers, torchrun], skipped: [] };
 	}
-	return { launchers, skipped };
+	const why = `${PYTHON} cannot import torch; set PYTHON to one that can`;
+	return { launchers, skipped: [`torchrun: ${why}`] };
 }
 
 let isTorchThere;

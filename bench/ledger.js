@@ -1,60 +1,20 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Etcd } from "./etcd.js";
-import { CLI } from "./launchers.js";
 import { playChaos } from "./ledger/chaos.js";
 
-const TRAINER = fileURLToPath(new URL("ledger/trainer.js", import.meta.url));
 /** How long a run with chaos lasts. */
 const MINUTES = 2;
 const SMOKE_MINUTES = 0.05;
 /** What both the launcher and the trainer see in full. */
 const KINDS = ["productive", "repeated", "saving", "loading"];
 
+/** @type {import("./figures.js").Beside} */
+const ALL = { name: "the wall time", measure: () => 100 };
+
 /**
  * How right `elastic-run goodput` is.
  * @type {readonly import("./figures.js").Figure[]}
  */
-export const LEDGER_FIGURES = [
-	{
-		name: "ledger",
-		title:
-			"the kind of time in which goodput differs the most from what the trainer wrote down, in a run that fails once",
-		unit: "ms",
-		rounds: 3,
-		peers: [],
-		goal: { atMost: 50 },
-		async open(place) {
-			/** @type {Record<string, number>} */
-			const differences = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
-			let missing = 0;
-			return {
-				measure() {
-					const { told, written } = train(place);
-					const all = Object.values(told.ledger).reduce((a, b) => a + b, 0);
-					missing = Math.max(missing, Math.abs(all / told.elapsedSeconds - 1));
-					const found = KINDS.map((kind) => {
-						const ms = Math.abs(told.ledger[kind] * 1_000 - written[kind]);
-						differences[kind] = Math.max(differences[kind], ms);
-						return ms;
-					});
-					return Math.max(...found);
-				},
-				notes: () => [
-					`at most, in ms: ${Object.entries(differences)
-						.map(([kind, ms]) => `${kind} ${ms.toFixed(1)}`)
-						.join(", ")}`,
-					`all kinds together differ from the wall time by ${(missing * 100).toFixed(3)} %`,
-				],
-				async close() {},
-			};
-		},
-	},
-	chaosFigure("hard"),
-	chaosFigure("soft"),
-];
+export const LEDGER_FIGURES = [chaosFigure("hard"), chaosFigure("soft")];
 
 /** @returns {import("./figures.js").Figure} */
 function chaosFigure(policy) {
@@ -65,7 +25,9 @@ function chaosFigure(policy) {
 		rounds: 1,
 		peers: [],
 		needsEtcd: true,
-		goal: { atMost: 0.1 },
+		isApart: true,
+		goal: { atMost: 0.001, times: [ALL.name] },
+		beside: [ALL],
 		async open({ scratch, isSmoke, count }) {
 			const minutes = count ?? (isSmoke ? SMOKE_MINUTES : MINUTES);
 			const etcd = await Etcd.start(scratch);
@@ -118,32 +80,4 @@ function compare({ told, spent, faults }) {
 
 function sum(numbers) {
 	return numbers.reduce((total, one) => total + one, 0);
-}
-
-/** A run of one worker: what goodput says of it, and the milliseconds that the worker wrote down, by kind. */
-function train({ scratch }) {
-	const directory = mkdtempSync(join(scratch, "ledger-"));
-	const env = { ...process.env, XDG_STATE_HOME: directory };
-	const flags = ["--run-id", "bench-ledger", "--log-dir", directory];
-	elasticRun([...flags, TRAINER, directory], env);
-	const ask = ["goodput", "bench-ledger", "--output", "json"];
-	const told = JSON.parse(elasticRun(ask, env));
-	const written = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
-	const lines = readFileSync(join(directory, "spent"), "utf8").trim();
-	for (const line of lines.split("\n")) {
-		const { kind, ms } = JSON.parse(line);
-		written[kind] += ms;
-	}
-	return { told, written };
-}
-
-function elasticRun(args, env) {
-	const { status, stdout, stderr } = spawnSync(
-		process.execPath,
-		[CLI, ...args],
-		{ encoding: "utf8", env },
-	);
-	if (status !== 0)
-		throw new Error(`${args[0]} ended with ${status}: ${stderr}`);
-	return stdout;
 }

@@ -12,34 +12,48 @@ const SMOKE_WORKERS = 2;
 const LINES_PER_S = 10_000;
 const STARTS_WITHIN_MS = 120_000;
 /** What begins with a run is over by then. */
-const SETTLE_MS = 16_000;
-const WATCHED_MS = 30_000;
+const SETTLE_MS = 8_000;
+const WATCHED_MS = 15_000;
 const QUICK = { settleMs: 1_000, watchedMs: 1_000 };
 
+const ITS_WORKERS = "its workers";
+
 /**
- * What busy workers cost their launcher.
+ * What busy workers cost their launcher, beside what they cost themselves.
  * @type {readonly import("./figures.js").Figure[]}
  */
 export const LOAD_FIGURES = [
-	loadFigure("load-hook", "hook", 0, { atMost: 0.5 }),
-	loadFigure("load-report", "report", 0, { atMost: 0.5 }),
-	loadFigure("load-output", "hook", LINES_PER_S / WORKERS, { atMost: 5 }),
+	loadFigure("load-report", "report", 0, 0.06),
+	loadFigure("load-output", "hook", LINES_PER_S / WORKERS, 0.2),
 ];
 
-function loadFigure(name, how, lines, goal) {
+/** @returns {import("./figures.js").Figure} */
+function loadFigure(name, how, lines, atMost) {
 	const also = lines > 0 ? `, and print ${LINES_PER_S} lines a second` : "";
 	return {
 		name,
 		title: `processor of a launcher with ${WORKERS} workers that make 100 steps a second each (${how})${also}, % of a core`,
 		unit: "%",
-		rounds: 2,
+		rounds: 1,
 		peers: [],
-		goal,
-		measure: (_, place) => shareOf(how, lines, place),
+		goal: { atMost, times: [ITS_WORKERS] },
+		beside: [{ name: ITS_WORKERS, measure: (_, session) => session.workers }],
+		async open(place) {
+			const session = {
+				workers: Number.NaN,
+				async measure() {
+					const shares = await sharesOf(how, lines, place);
+					session.workers = shares.workers;
+					return shares.launcher;
+				},
+				async close() {},
+			};
+			return session;
+		},
 	};
 }
 
-async function shareOf(how, lines, { scratch, isQuick, isSmoke }) {
+async function sharesOf(how, lines, { scratch, isQuick, isSmoke }) {
 	const count = isSmoke ? SMOKE_WORKERS : WORKERS;
 	const directory = mkdtempSync(join(scratch, "load-"));
 	const marks = join(directory, "pids");
@@ -60,16 +74,19 @@ async function shareOf(how, lines, { scratch, isQuick, isSmoke }) {
 		}
 		if (!isSmoke) await sleep(isQuick ? QUICK.settleMs : SETTLE_MS);
 		const own = familyOf(child.pid).filter((pid) => !workers().has(pid));
-		return await processorShare(own, isQuick ? QUICK.watchedMs : WATCHED_MS);
+		const watchedMs = isQuick ? QUICK.watchedMs : WATCHED_MS;
+		const used = () =>
+			[own, [...workers()]].map((pids) =>
+				pids.reduce((sum, pid) => sum + processorMs(pid), 0),
+			);
+		const [before, start] = [used(), performance.now()];
+		await sleep(watchedMs);
+		const [launcher, theirs] = used().map(
+			(ms, index) => ((ms - before[index]) / (performance.now() - start)) * 100,
+		);
+		return { launcher, workers: theirs };
 	} finally {
 		child.kill("SIGTERM");
 		await ended;
 	}
-}
-
-async function processorShare(pids, durationMs) {
-	const used = () => pids.map(processorMs).reduce((sum, one) => sum + one, 0);
-	const [usedBefore, before] = [used(), performance.now()];
-	await sleep(durationMs);
-	return ((used() - usedBefore) / (performance.now() - before)) * 100;
 }

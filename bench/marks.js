@@ -24,9 +24,14 @@ export function readMarks(path) {
 	});
 }
 
-/** @returns {number} when the last of them was made */
-export function lastOf(marks) {
-	return Math.max(...marks.map(({ at }) => at));
+/**
+ * @param {readonly Mark[]} marks
+ * @param {string} [event] of these only
+ * @returns {number} when the last of them was made
+ */
+export function lastOf(marks, event) {
+	const those = marks.filter((mark) => [undefined, mark.event].includes(event));
+	return Math.max(...those.map(({ at }) => at));
 }
 
 /** Empty where there is none. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** The pids of a process and of all that it started, as far as they are its descendants now. */
 export function familyOf(pid) {
@@ -52,4 +53,12 @@ function list(path) {
 	} catch {
 		return [];
 	}
+}
+
+/** Processor time that processes use meanwhile, in percent of a core. */
+export async function processorShare(pids, durationMs) {
+	const used = () => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
+	const [usedBefore, before] = [used(), performance.now()];
+	await sleep(durationMs);
+	return ((used() - usedBefore) / (performance.now() - before)) * 100;
 }

@@ -1,16 +1,23 @@
 // Measures elastic-run against what people write by hand and against torchrun.
-// Usage: node bench/run.js [--quick|--smoke] [--count N] [--output text|json] [FIGURE …]
-import { mkdtempSync, rmSync } from "node:fs";
+// Usage: node bench/run.js [--quick|--smoke] [--count N] [--output text|json] [--write] [FIGURE …]
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { compilePrograms } from "./compile.js";
 import { whyNoEtcd } from "./etcd.js";
 import { FIGURES } from "./figures.js";
-import { findLaunchers } from "./launchers.js";
+import { canImportTorch, findLaunchers, PYTHON } from "./launchers.js";
 import { describeMachine, describeVersions } from "./machine.js";
 import { measureFigure } from "./measure.js";
-import { machineInWords, notesOf, tableOf } from "./report.js";
+import {
+	machineInWords,
+	notesOf,
+	pageWith,
+	readmeWith,
+	tableOf,
+} from "./report.js";
 
 const { values, positionals } = parseArgs({
 	allowPositionals: true,
@@ -19,11 +26,13 @@ const { values, positionals } = parseArgs({
 		smoke: { type: "boolean", default: false },
 		output: { type: "string", default: "text" },
 		count: { type: "string" },
+		write: { type: "boolean", default: false },
 	},
 });
-const wanted = FIGURES.filter(
-	({ name }) =>
-		positionals.length === 0 || positionals.some((word) => isMeant(name, word)),
+const wanted = FIGURES.filter(({ name, isApart }) =>
+	positionals.length === 0
+		? !isApart
+		: positionals.some((word) => isMeant(name, word)),
 );
 if (wanted.length === 0 || !["text", "json"].includes(values.output)) {
 	const names = FIGURES.map(({ name }) => name).join(", ");
@@ -43,11 +52,11 @@ function isMeant(name, word) {
 
 async function bench(directory) {
 	const machine = describeMachine();
-	const { worker, launcher, isCompiled } = compilePrograms(directory);
+	const { worker, launcher } = compilePrograms(directory);
 	const { launchers, skipped } = findLaunchers(launcher);
-	const { measurable, leftOut } = whatCanBeMeasured(isCompiled);
+	const { measurable, leftOut } = whatCanBeMeasured();
 	skipped.push(...leftOut);
-	const head = { machine, versions: describeVersions(), isCompiled, skipped };
+	const head = { machine, versions: describeVersions(), skipped };
 	const asText = values.output === "text";
 	if (asText) console.log(`${machineInWords(head)}\n`);
 
@@ -62,6 +71,7 @@ async function bench(directory) {
 	const failed = [];
 	const report = () => {
 		tell("");
+		if (values.write) write(head, figures);
 		console.log(
 			asText
 				? inWords(figures, failed)
@@ -81,20 +91,32 @@ async function bench(directory) {
 }
 
 /** The wanted figures, and in words which of them this machine cannot measure. */
-function whatCanBeMeasured(isCompiled) {
+function whatCanBeMeasured() {
 	const noEtcd = whyNoEtcd();
-	const noCompiler = isCompiled ? undefined : "there is no C compiler (cc)";
+	const noTorch = canImportTorch() ? undefined : `${PYTHON} has no torch`;
 	const whyNot = (figure) =>
-		(figure.needsCompiledWorker && noCompiler) ||
-		(figure.needsEtcd && noEtcd) ||
-		undefined;
-	const leftOut = [noCompiler, noEtcd].flatMap((why) => {
+		(figure.needsEtcd && noEtcd) || (figure.needsTorch && noTorch) || undefined;
+	const leftOut = [noEtcd, noTorch].flatMap((why) => {
 		const those = wanted.filter((one) => whyNot(one) === why);
 		const names = those.map(({ name }) => name).join(", ");
 		return why === undefined || names === "" ? [] : [`${names}: ${why}`];
 	});
 	const measurable = wanted.filter((one) => whyNot(one) === undefined);
 	return { measurable, leftOut };
+}
+
+/** The page of results, and the first page's figures, which come from it. */
+function write({ machine, versions }, figures) {
+	const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+	const change = (path, changed) =>
+		writeFileSync(path, changed(readFileSync(path, "utf8")));
+	const day = new Date().toISOString().slice(0, 10);
+	const names = FIGURES.map(({ name }) => name);
+	const page = at("README.md");
+	const head = { machine, versions, day, isQuick: values.quick };
+	change(page, (text) => pageWith(text, head, figures, names));
+	const results = readFileSync(page, "utf8");
+	change(at("../README.md"), (text) => readmeWith(text, results));
 }
 
 /** What was measured until then is not lost. */
@@ -110,7 +132,10 @@ function onSignal(report) {
 function inWords(figures, failed) {
 	const parts = [
 		figures.length > 0 ? [tableOf(figures)] : [],
-		figures.map(({ name, title }) => `${name}: ${title}`),
+		figures.map(
+			({ name, title, seconds }) =>
+				`${name}: ${title} (measured in ${seconds.toFixed(0)} s)`,
+		),
 		notesOf(figures),
 		failed.map(({ name, error }) => `FAILED ${name}: ${error}`),
 	];

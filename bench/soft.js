@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { clusterFigure } from "./cluster/cluster-figure.js";
-import { deathFigure } from "./cluster/death-figure.js";
 import { etcdTells } from "./floors/etcd-floors.js";
 import { watcherEnds } from "./floors/exit-floor.js";
 import { fileIsSeen } from "./floors/watch-floor.js";
 import { lastOf } from "./marks.js";
-import { EXAMPLE_FIGURES } from "./soft/example.js";
+import { EXAMPLE_FIGURE } from "./soft/example.js";
 
 const WORKER = fileURLToPath(new URL("soft/worker.js", import.meta.url));
-/** The shortest lease that etcd grants by default, in seconds. */
-const TTL_S = 2;
-/** How often a node dies for a 95th percentile. */
-const DEATHS = 20;
 const LISTENERS = 16;
 const SMOKE_LISTENERS = 2;
+const seen = fileIsSeen(LISTENERS);
 const listenersIn = (isSmoke) => (isSmoke ? SMOKE_LISTENERS : LISTENERS);
 
 /** Of runs under soft restarts, whose workers use the runtime library. */
@@ -32,9 +28,9 @@ export const SOFT_FIGURES = [
 		name: "soft-failed",
 		title:
 			"two agents with 4 workers each, a worker of one is killed → waitForWork has resolved in all 4 of the other",
-		rounds: 10,
+		rounds: 6,
 		run: SOFT,
-		goal: { atMost: 60 },
+		goal: { atMost: 4, times: [watcherEnds.name, etcdTells.name] },
 		beside: [etcdTells, watcherEnds],
 		async play(job) {
 			await job.form("a", "b");
@@ -48,36 +44,28 @@ export const SOFT_FIGURES = [
 		name: "soft-left",
 		title:
 			"one of two agents gets SIGTERM → waitForWork has resolved in all 4 workers of the other",
-		rounds: 10,
+		rounds: 5,
 		run: { ...SOFT, nodes: "1:2" },
-		goal: { atMost: 50 },
-		beside: [etcdTells],
+		goal: { atMost: 4, times: [seen.name, etcdTells.name] },
+		beside: [seen, etcdTells],
 		async play(job) {
 			await job.form("a", "b");
 			const at = job.signal("b", "SIGTERM");
 			return (await wentOn(job, { at, worldSize: 4 })) - at;
 		},
 	}),
-	deathFigure({
-		name: "soft-killed",
-		title: `one of two agents is killed, its lease lives ${TTL_S} s → waitForWork has resolved in all 4 workers of the other`,
-		rounds: DEATHS,
-		run: SOFT,
-		ttlS: TTL_S,
-		wentOn: (job, at) => wentOn(job, { at, worldSize: 4 }),
-	}),
 	clusterFigure({
 		name: "soft-pause",
 		title: `PAUSE is written by an agent → a listener in each of its ${LISTENERS} workers has it`,
-		rounds: 5,
+		rounds: 3,
 		run: {
 			...SOFT,
 			nodes: "1:2",
 			conf: { last_call_timeout: 0 },
 			workersOf: (name, isSmoke) => (name === "a" ? listenersIn(isSmoke) : 1),
 		},
-		goal: { p95AtMost: 20 },
-		beside: [fileIsSeen(LISTENERS)],
+		goal: { atMost: 2, times: [seen.name] },
+		beside: [seen],
 		async play(job, { isSmoke }) {
 			const listeners = listenersIn(isSmoke);
 			await job.form("a");
@@ -95,7 +83,7 @@ export const SOFT_FIGURES = [
 			return [...came, ...went];
 		},
 	}),
-	...EXAMPLE_FIGURES,
+	EXAMPLE_FIGURE,
 ];
 
 /** When the last of the four survivors had its place in the next round. */

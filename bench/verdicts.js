@@ -5,6 +5,9 @@ import { POOL } from "./verdicts/pool.js";
 /** @type {readonly ("hard" | "soft")[]} */
 const POLICIES = ["hard", "soft"];
 
+/** @type {import("./figures.js").Beside} */
+const ALL = { name: "all that are played", measure: () => 100 };
+
 /**
  * Whether the launcher ends what no restart helps, and nothing else.
  * @type {readonly import("./figures.js").Figure[]}
@@ -17,7 +20,9 @@ export const VERDICT_FIGURES = [
 		rounds: 1,
 		peers: [],
 		needsEtcd: true,
-		goal: { atLeast: 95 },
+		isApart: true,
+		goal: { atLeast: 0.95, times: [ALL.name] },
+		beside: [ALL],
 		async open({ scratch, isSmoke }) {
 			const pool = isSmoke ? POOL.slice(0, 1) : POOL;
 			const etcd = await Etcd.start(scratch);

@@ -6,7 +6,6 @@
  *   finish      ends with 0 half a second after all workers have started
  *   wait        ends with 0 at SIGUSR1
  *   fail-once   in the first round rank 0 fails once all have started; later all end with 0
- *   stubborn    the same, but the others ignore SIGTERM
  *   print       prints 100 MB of lines a second after all have started
  *   obey        fails at SIGUSR1 and ends with 0 at SIGUSR2, and says so at SIGTERM
  *
@@ -152,8 +151,6 @@ int main(int argc, char **argv) {
 	marks = argv[1];
 	const char *mode = argv[2];
 	int rank = number_of("RANK", 0);
-	int stubborn = strcmp(mode, "stubborn") == 0;
-	if (stubborn && rank > 0) signal(SIGTERM, SIG_IGN);
 	if (strcmp(mode, "wait") == 0) signal(SIGUSR1, end_well);
 	int obeys = strcmp(mode, "obey") == 0;
 	if (obeys) {
@@ -171,7 +168,7 @@ int main(int argc, char **argv) {
 		mark("end");
 		return 0;
 	}
-	if (!stubborn && strcmp(mode, "fail-once") != 0) return 2;
+	if (strcmp(mode, "fail-once") != 0) return 2;
 	if (number_of("TORCHELASTIC_RESTART_COUNT", 0) > 0) return 0;
 	if (rank > 0) for (;;) pause();
 	wait_for_all();

@@ -18,7 +18,6 @@ export function clusterFigure({ play, run, ...figure }) {
 		unit: "ms",
 		peers: [],
 		needsEtcd: true,
-		needsCompiledWorker: true,
 		...figure,
 		async open(place) {
 			const etcd = await Etcd.start(place.scratch);

@@ -123,20 +123,8 @@ export class ClusterJob {
 		return at;
 	}
 
-	/** Waits until an agent has said these words lately. */
-	async saying(name, words) {
-		await this.until(`"${words}" of agent ${name}`, () =>
-			this.#agents.get(name).lastWords.includes(words) ? true : undefined,
-		);
-	}
-
 	pidOf(name) {
 		return this.#agents.get(name).pid;
-	}
-
-	/** How many worlds there have been. */
-	get worlds() {
-		return this.marks("start").filter(({ rank }) => rank === 0).length;
 	}
 
 	/** Ends all workers well, and waits for the agents' good end. */
