@@ -60,6 +60,8 @@ export interface CoordinatorOptions extends PlanWriterOptions {
 	/** Distinguishes this agent's plans from all others'. */
 	readonly identity: Pick<AgentIdentity, "nodeId" | "incarnation">;
 	readonly coordinating: Coordinating;
+	/** This agent, for which each written plan is read back; undefined: for nobody. */
+	readonly own?: Reader | undefined;
 	/** Its part in riding out an outage; undefined: nobody does. */
 	readonly ride?: Ride | undefined;
 	/** A number in [0, 1) that spreads the tries at an unreachable store. */
@@ -235,12 +237,18 @@ export class Coordinator {
 	): Promise<boolean> {
 		this.plansMade += 1;
 		const tryId = this.nextPlanId(view);
-		const { ride } = this.options;
+		const { ride, own, keys } = this.options;
 		ride?.writing(view.roundRevision);
-		const written = await this.writer.carryOut(plan, view, { tryId, also });
+		const all = this.reader && keys.coordinating(syncedBy(plan, view));
+		const reads = own && (all ?? own.selectors);
+		const about = { tryId, also, reads };
+		const written = await this.writer.carryOut(plan, view, about);
 		ride?.wrote();
 		const { succeeded, read } = written;
-		if (read !== undefined && !this.closed) this.options.own?.take(read);
+		if (read !== undefined && !this.closed) {
+			own?.take(read);
+			if (all !== undefined) this.cache.offer(read);
+		}
 		if (succeeded && plan.kind === "lift") {
 			this.synced = plan.round.synced;
 			const { life } = this.memory;
@@ -255,6 +263,11 @@ export class Coordinator {
 		else this.cache.forget();
 		return succeeded;
 	}
+}
+
+/** The newest round once this plan is written. */
+function syncedBy(plan: Plan, { round }: RunView): number {
+	return "round" in plan ? plan.round.synced : round.synced;
 }
 
 /** Cares for nodes that are to be replaced. First it says so in the store, so that no successor does it again. */

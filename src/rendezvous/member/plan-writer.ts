@@ -1,7 +1,6 @@
 import type {
 	Compare,
 	Entry,
-	Reader,
 	Store,
 	TransactionResult,
 	Write,
@@ -26,8 +25,11 @@ export interface PlanWriterOptions {
 		/** Writes per transaction besides its guards; default: 100. */
 		readonly batchSize?: number | undefined;
 	};
-	/** This agent, which reads back each written plan, if it reads back at all. */
-	readonly own?: Reader | undefined;
+}
+
+interface PlanSettings extends Pick<WriteSettings, "reads"> {
+	readonly tryId: string;
+	readonly also: readonly Write[];
 }
 
 interface WriteSettings {
@@ -44,15 +46,15 @@ export class PlanWriter {
 	 * Resolves with whether the plan holds, and the records read back then.
 	 * @param settings.tryId distinguishes this try from all others
 	 * @param settings.also written together with the final write of the plan
+	 * @param settings.reads what is read back
 	 */
 	async carryOut(
 		plan: Plan,
 		view: RunView,
-		{ tryId, also }: { tryId: string; also: readonly Write[] },
+		{ tryId, also, reads }: PlanSettings,
 	): Promise<TransactionResult> {
-		const { keys, own: reader, coordinating } = this.options;
+		const { keys, coordinating } = this.options;
 		const { batchSize = BATCH_SIZE } = coordinating;
-		const reads = reader?.selectors;
 		const { others, last: own } = planWrites(plan, keys, view);
 		const last = [...own, ...also];
 		const isSmall = others.length + last.length <= batchSize;
