@@ -53,7 +53,7 @@ const COME_TO_REST_MS = 16_000;
  * @typedef {{ atMost?: number, atLeast?: number, times: readonly string[] }} Goal
  *   of elastic-run's median, as a multiple of the sum of the medians of peers and of what is measured beside it
  *
- * @typedef {{ worker: string, scratch: string, isQuick: boolean, isSmoke: boolean, count?: number }} Place
+ * @typedef {{ worker: string, scratch: string, isQuick: boolean, isSmoke: boolean, isTraced?: boolean, count?: number }} Place
  *   `isQuick`: it waits no longer than it must; `isSmoke`: it is only tried, as small as it can be;
  *   `count`: how often a figure repeats what it does, or for how many minutes, where it says so
  */

@@ -1,5 +1,5 @@
 // Measures elastic-run against what people write by hand and against torchrun.
-// Usage: node bench/run.js [--quick|--smoke] [--count N] [--output text|json] [--write] [FIGURE …]
+// Usage: node bench/run.js [--quick|--smoke] [--count N] [--output text|json] [--write] [--trace] [FIGURE …]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +27,7 @@ const { values, positionals } = parseArgs({
 		output: { type: "string", default: "text" },
 		count: { type: "string" },
 		write: { type: "boolean", default: false },
+		trace: { type: "boolean", default: false },
 	},
 });
 const wanted = FIGURES.filter(({ name, isApart }) =>
@@ -65,6 +66,7 @@ async function bench(directory) {
 	const place = {
 		...{ worker, scratch: directory, isSmoke: values.smoke },
 		isQuick: values.quick || values.smoke,
+		isTraced: values.trace,
 		...count,
 	};
 	const figures = [];

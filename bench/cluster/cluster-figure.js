@@ -1,5 +1,6 @@
 import { Etcd, freePort } from "../etcd.js";
 import { ClusterJob } from "./cluster-job.js";
+import { Trace } from "./trace.js";
 
 /**
  * A figure of runs over several agents, which meet at one etcd of the figure's
@@ -21,9 +22,21 @@ export function clusterFigure({ play, run, ...figure }) {
 		...figure,
 		async open(place) {
 			const etcd = await Etcd.start(place.scratch);
+			let traced = [];
+			const playTraced = async (job) => {
+				const trace = await Trace.begin(etcd);
+				try {
+					return await play(job, place, etcd);
+				} finally {
+					traced = await trace.end(job);
+				}
+			};
+			const toPlay = place.isTraced ? playTraced : play;
 			return {
 				etcd,
-				measure: (launcher) => playOnce(launcher, run, place, etcd, play),
+				measure: (launcher) => playOnce(launcher, run, place, etcd, toPlay),
+				// Of the last round.
+				notes: () => traced,
 				close: () => etcd.stop(),
 			};
 		},

@@ -123,6 +123,11 @@ export class ClusterJob {
 		return at;
 	}
 
+	/** What its agents write is below it. */
+	get directory() {
+		return this.#directory;
+	}
+
 	pidOf(name) {
 		return this.#agents.get(name).pid;
 	}

@@ -10,6 +10,8 @@ export class SnapshotCache {
 	private readonly heard = new Map<string, Entry>();
 	/** Whether something heard was in no look yet. */
 	private hasNews = false;
+	/** The newest of what was heard and shown: no later look may be older. */
+	private shown = 0;
 	private isReading = false;
 	/** Ends the current read. */
 	private take: (offered: Snapshot) => void = () => {};
@@ -73,13 +75,18 @@ export class SnapshotCache {
 		const told = this.hasNews ? this.told() : undefined;
 		this.hasNews = false;
 		if (told && offered === undefined && atLeast <= told.revision) {
-			if (isEnough(told)) return told;
+			if (isEnough(told)) {
+				const news = [...this.heard.values()];
+				this.shown = Math.max(...news.map((entry) => entry.modRevision));
+				return told;
+			}
 		}
+		const least = Math.max(atLeast, this.shown);
 		const isNews =
 			offered !== undefined &&
 			offered.revision > this.revision &&
-			offered.revision >= atLeast;
-		const read = isNews ? offered : await this.readOrTake(atLeast);
+			offered.revision >= least;
+		const read = isNews ? offered : await this.readOrTake(least);
 		this.see(read);
 		return read;
 	}
@@ -89,6 +96,7 @@ export class SnapshotCache {
 		this.seen = undefined;
 		this.offered = undefined;
 		this.written = 0;
+		this.shown = 0;
 		this.heard.clear();
 	}
 

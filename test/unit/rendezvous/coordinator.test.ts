@@ -168,6 +168,36 @@ it("resigns in the transaction that leaves the round, when its own node leaves t
 	coordinator.close();
 });
 
+it("plans on by what its own write has read back, without a look", async () => {
+	const read: Snapshot[] = [];
+	const { store, coordinator } = await coordinating({
+		fencingToken: { createRevision: 3, value: "a" },
+		own: ownReader((each) => void read.push(each)),
+	});
+	await store.transaction([], [{ put: KEYS.coordinator, value: "a" }]);
+	const value = encodeRecord(nodeRecord("a", { state: "running" }));
+	const seats = ["a", "b"].map((nodeId) => ({
+		put: KEYS.seat(nodeId),
+		value: encodeRecord(seatRecord(nodeId)),
+	}));
+	const round = roundRecord({ synced: 1, planId: "plan-1", seats: 2 });
+	store.known.length = 0;
+	await store.transaction(
+		[],
+		[
+			...seats,
+			{ put: KEYS.node("a"), value },
+			{ put: KEYS.round, value: encodeRecord(round) },
+		],
+	);
+	await settle();
+	expect(read).toHaveLength(1);
+	expect(read[0]?.entries.get(KEYS.round)?.value).toContain('"deprecated":1');
+	// Only the one for the change itself.
+	expect(store.known).toHaveLength(1);
+	coordinator.close();
+});
+
 it("plans by what its own agent has read back, without a look", async () => {
 	const reasons: string[] = [];
 	const { store, coordinator } = await coordinating(

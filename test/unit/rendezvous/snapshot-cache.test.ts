@@ -127,6 +127,15 @@ describe("what watches tell", () => {
 		expect(known).toEqual([5]);
 	});
 
+	it("is in every later look: what a write has read back before it does not count", async () => {
+		const { picture, known } = await seen();
+		picture.hear([entry("round", 7)]);
+		await picture.look(0, enough);
+		picture.offer({ revision: 6, entries: holding(entry("round", 2)) });
+		void picture.look(0, enough);
+		expect(known).toEqual([5]);
+	});
+
 	it.each([
 		["before the last look", entry("round", 4)],
 		["already", entry("round", 7)],
