@@ -171,3 +171,27 @@ it("looks and acts within the time that is given, and looks no later for having 
 	await clock.advance(1);
 	expect(diary.slice(3)).toEqual(["act 5999", "look 6000"]);
 });
+
+it.each([
+	[1, LOOK_EVERY_MS],
+	[1_000, LOOK_EVERY_MS],
+	[5_000, 5 * LOOK_EVERY_MS],
+])("one of %d agents looks without a hint after %d ms", async (agents, afterMs) => {
+	const clock = new VirtualClock(0);
+	const looks: number[] = [];
+	const loop = new ReconcileLoop({
+		clock,
+		random: () => 0,
+		seen: () => 0,
+		agents: () => agents,
+		look: async () => {
+			looks.push(clock.now());
+			return false;
+		},
+		onError: () => {},
+	});
+	loop.requestRead();
+	await clock.advance(1.5 * afterMs);
+	expect(looks).toEqual([0, afterMs]);
+	loop.close();
+});
