@@ -40,18 +40,19 @@ export function measureHouse(): readonly Bound[] {
 			// of frameworks, stuck peers and starts that hang, hints, roles' terms, ignored failures, torchrun's recipes. By
 			// 2,150 for callbacks, trials of imports, addresses, steady time, fresh credentials, ranks that fall behind. By 500
 			// for warm starts by default, bytes, same stacks, kept logs, losses, waits after lost leases. By 2,000 for links.
+			// By 800 for ends that a machine proves, outages in status, hosts that lost their data, views that watches tell.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 73_250,
+			bound: 74_050,
 			goal: 50_000,
 			...plain,
 		},
 		{
 			// Raised by 3,400 for the same, with real frameworks; by 2,500 for networks, clocks, logins, manifests, callbacks;
-			// by 650 for what came after these; by 2,550 for links, in the simulator too.
+			// by 650 for what came after these; by 2,550 for links, in the simulator too; by 1,400 for those of the line above, and ratios of the bench.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 78_500,
+			bound: 79_900,
 			goal: 50_000,
 			...plain,
 		},
@@ -59,8 +60,8 @@ export function measureHouse(): readonly Bound[] {
 			what: "words of docs and README",
 			now: wordsOfDocs(),
 			// Raised for frameworks, pip, Python's checkpoints, the RFC's trainer, all that differs from torchrun, recipes,
-			// kept logs, warm starts by default, links.
-			bound: 20_250,
+			// kept logs, warm starts by default, links, outages, what etcd is asked.
+			bound: 20_650,
 			goal: 18_000,
 			...plain,
 		},
@@ -80,10 +81,10 @@ export function measureHouse(): readonly Bound[] {
 		},
 		{ what: "floors", now: floors, bound: 8, goal: 8, ...plain },
 		{
-			// Hints, and frames without those of libraries: 4; getPgParameters: 4. What launchAgent gives, lives, ranks behind: 17. How a launcher has left: 1. Links: 10.
+			// Hints, and frames without those of libraries: 4; getPgParameters: 4. What launchAgent gives, lives, ranks behind: 17. How a launcher has left: 1. Links: 10. Outages: 11.
 			what: "names that cross a wall",
 			now: names.all,
-			bound: 717,
+			bound: 728,
 			goal: 300,
 			...plain,
 		},

@@ -21,7 +21,7 @@ const FOREIGN = [
 	...["--import", "--require", "--inspect", "--cpu-prof"],
 	...["--lr", "--its-own-flag", "--nproc"],
 	// Of the bench and of the simulator.
-	...["--count", "--quick", "--smoke", "--write"],
+	...["--count", "--quick", "--smoke", "--trace", "--write"],
 	...["--seeds", "--from", "--seed", "--checker", "--situations"],
 	// Of etcd, etcdctl and srun.
 	...["--listen-client-urls", "--advertise-client-urls"],
