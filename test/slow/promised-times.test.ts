@@ -24,7 +24,7 @@ const BASE = "the base of 28 November 2026";
 /** Twice as slow is red: half of that is left to chance. */
 const MOST = 1.5;
 /** What is disturbed by others is measured longer. */
-const TRIES = 3;
+const TRIES = 5;
 /** How often each happens in a try. */
 const FAILURES = 8;
 const LEAVES = 3;
