@@ -57,7 +57,7 @@ describe("a node on one machine", () => {
 		expect(JSON.parse(own.stdout).runs).toHaveLength(1);
 		const { runId = "" } = status.run ?? {};
 		const told = await site.launch(["status", runId, "--output", "json"]).ended;
-		expect(status.run).toEqual(JSON.parse(told.stdout));
+		expect({ ...status.run, links: [] }).toEqual(JSON.parse(told.stdout));
 		const past = await site.launch(["history", runId, "--output", "json"])
 			.ended;
 		expect(Object.keys(status.history ?? {})).toEqual(

@@ -48,7 +48,7 @@ const ROUNDS: Readonly<Record<string, number>> = {
 	"restart-64": 1,
 	exit: 5,
 	memory: 1,
-	console: 1,
+	console: 2,
 	"soft-failed": 2,
 };
 /** Of many agents; what they ask of the store is counted. */
@@ -189,11 +189,16 @@ async function end(
 /** How many times the base it takes, in words as well. */
 function compare(what: string, pairs: Pairs, unit: string) {
 	const ratio = typicalOf(pairs.map(([own, base]) => own / base));
+	// Nobody disturbs the best: where others take the processors, all else says more of them.
+	const [least, leastOfBase] = [0, 1].map((side) =>
+		Math.min(...pairs.map((pair) => pair[side] as number)),
+	) as [number, number];
 	const [own, base] = [0, 1].map((side) =>
 		medianOf(pairs.map((pair) => pair[side] as number)).toPrecision(3),
 	);
 	const words = `${what}: ${own} ${unit}, base ${base} ${unit}, ${ratio.toFixed(2)} ×`;
-	return { isSlow: ratio > MOST, words };
+	const isSlow = ratio > MOST && least > MOST * leastOfBase;
+	return { isSlow, words };
 }
 
 /** Measures until nothing is slow, or often enough; resolves with what is slow. */
@@ -209,16 +214,17 @@ async function untilFast(
 	}
 }
 
-/** Each of the two in turn, and the other one first the next time. */
+/** Each of the two in turn, and the other one first the next time, also after those that are there. */
 async function inTurns<Side, T>(
 	sides: readonly [own: Side, base: Side],
 	rounds: number,
 	measure: (side: Side) => T | Promise<T>,
+	before = 0,
 ): Promise<(readonly [own: T, base: T])[]> {
 	const pairs: (readonly [own: T, base: T])[] = [];
 	const [own, base] = sides;
 	for (let round = 0; round < rounds; round += 1) {
-		if (round % 2 === 0) {
+		if ((before + round) % 2 === 0) {
 			const first = await measure(own);
 			pairs.push([first, await measure(base)]);
 		} else {
@@ -274,10 +280,15 @@ describe(`no figure is ${MOST} times the base's`, () => {
 			const pairs: (readonly [number, number])[] = [];
 			try {
 				const slow = await untilFast(async () => {
-					const more = await inTurns(sides, rounds, async (side) => {
-						const value = (session ?? figure).measure?.(side, place);
-						return medianOf([(await value) ?? Number.NaN].flat()) ** sign;
-					});
+					const more = await inTurns(
+						sides,
+						rounds,
+						async (side) => {
+							const value = (session ?? figure).measure?.(side, place);
+							return medianOf([(await value) ?? Number.NaN].flat()) ** sign;
+						},
+						pairs.length,
+					);
 					pairs.push(...more);
 					return [compare(name, pairs, sign < 0 ? "s/MB" : figure.unit)];
 				});
