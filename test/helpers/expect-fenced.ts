@@ -43,7 +43,8 @@ export async function expectFencedAndBack({
 	const round = await store.round();
 	expect(round).toMatchObject({ incidents: 0, charged: 0 });
 	const causes = (await store.history()).map(({ cause }) => cause.reason);
-	expect(causes[1]).toBe(`${lost} left: lease expired`);
+	// On a busy machine another one may have missed its keepalives as well.
+	expect(causes[1]).toContain(`${lost} left: lease expired`);
 	releaseWorkers(site);
 	const all = [...others, lost].map((nodeId) => [nodeId, 0]);
 	await cluster.ends(Object.fromEntries(all));
