@@ -24,7 +24,7 @@ export const THIS_MACHINE: Machine = {
  * Whether a process has certainly ended, as far as this one can tell. False if it may live. Three things are certain:
  *
  * - it counted its pids as this one does, and none is its own;
- * - its machine was started anew;
+ * - its machine was rebooted;
  * - it was in another container of this machine with the network of this one, as before a restart in place, and nobody
  *   listens where it did.
  */

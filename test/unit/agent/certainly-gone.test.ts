@@ -14,7 +14,7 @@ const PROCESS: Whereabouts = {
 	address: "10.0.0.1",
 	linkPort: 4_000,
 };
-const ANEW = { hostId: "boot-2 pid:[1]" };
+const REBOOTED = { hostId: "boot-2 pid:[1]" };
 const IN_ANOTHER_CONTAINER = { hostId: "boot-1 pid:[2]", linkPort: 4_001 };
 const GONE: Machine = { isGone: () => true, isFree: () => true };
 
@@ -33,7 +33,7 @@ const finds = (
 describe("a process has certainly ended", () => {
 	it.each<[string, boolean]>([
 		["if it would be seen, and is not", finds({})],
-		["if its machine was started anew", finds(ANEW)],
+		["if its machine was rebooted", finds(REBOOTED)],
 		["if nobody listens where it did", finds(IN_ANOTHER_CONTAINER)],
 		[
 			"if this one listens there",
@@ -48,11 +48,11 @@ describe("a process may live", () => {
 	it.each<[string, boolean]>([
 		["if it is seen", finds({}, {}, alive())],
 		["if nothing is known of it", finds({ hostId: "" }, { hostId: "" })],
-		["on another machine", finds({ ...ANEW, machineId: "machine-2" })],
-		["on a copy of the machine", finds({ ...ANEW, address: "10.0.0.2" })],
+		["on another machine", finds({ ...REBOOTED, machineId: "machine-2" })],
+		["on a copy of the machine", finds({ ...REBOOTED, address: "10.0.0.2" })],
 		[
 			"if no machine has a name",
-			finds({ ...ANEW, machineId: undefined }, { machineId: undefined }),
+			finds({ ...REBOOTED, machineId: undefined }, { machineId: undefined }),
 		],
 		[
 			"in another container with a network of its own",
