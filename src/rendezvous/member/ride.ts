@@ -2,6 +2,11 @@ import type { Clock } from "../../base/clock.js";
 import { formatDuration } from "../../base/units.js";
 import type { RideMessage } from "../../model/index.js";
 import type { Lease } from "../../store/index.js";
+import {
+	ANSWER_COUNTS_FOR,
+	PERMITTED_FOR,
+	RIDES_END,
+} from "../planner/riders.js";
 import type { RoundView } from "../records/run-view.js";
 
 /*
@@ -16,15 +21,14 @@ import type { RoundView } from "../records/run-view.js";
  */
 
 /**
- * Parts of the time to live of a lease: the store counts as away, how often the head asks, how old an answer may be. After
- * the last one users are told.
+ * Parts of the time to live of a lease: the store counts as away, how often the head asks. After the last one users
+ * are told.
  */
 const AWAY_AFTER = 0.4;
 const ASKS_EVERY = 0.05;
-const FRESH_FOR = 0.5;
 const TOLD_AFTER = 0.8;
-/** Few polls are answered late. */
-const MOST_POLLS = 64;
+/** More than are asked meanwhile. */
+const MOST_POLLS = 128;
 
 /** The agent's connections to the other agents of its run. */
 export interface RideLinks {
@@ -127,7 +131,7 @@ export class Ride {
 		const { links, leaseTtlMs } = this.options;
 		const { knownFor } = links;
 		if (knownFor?.plan !== plan) return undefined;
-		return knownFor.since + (1 + FRESH_FOR) * leaseTtlMs;
+		return knownFor.since + RIDES_END * leaseTtlMs;
 	}
 
 	/** Undefined: its agent has the store, or may not rely on its lease without it. */
@@ -138,7 +142,7 @@ export class Ride {
 		const nodes = view.round.seats;
 		const heard = [...this.answers.values()].filter(
 			(one) =>
-				one.kind === "away" && one.isMember && this.isAsked(one, FRESH_FOR),
+				one.kind === "away" && one.isMember && this.isAsked(one, ANSWER_COUNTS_FOR),
 		).length;
 		const forMs = time - ridesSince;
 		return { forMs, nodes, heard: this.isHead ? heard : nodes };
@@ -226,7 +230,7 @@ export class Ride {
 			this.isAway ||
 			this.grantedUntil > this.time ||
 			[...this.answers.values()].some(
-				(one) => one.kind === "away" && this.isAsked(one, 1 + FRESH_FOR),
+				(one) => one.kind === "away" && this.isAsked(one, RIDES_END),
 			);
 		this.isAsking = !this.closed && this.isHead && plan !== null && isOwed;
 		if (!this.isAsking || plan === null) return;
@@ -272,7 +276,7 @@ export class Ride {
 		note(this.answered, poll, this.time);
 		// The head knows what it has permitted.
 		if (!this.isHead) {
-			const until = this.time + (1 + FRESH_FOR) * leaseTtlMs;
+			const until = this.time + RIDES_END * leaseTtlMs;
 			this.promised = { until, plan, poll };
 		}
 		return { kind: "away", poll, isMember };
@@ -289,7 +293,7 @@ export class Ride {
 		// What it promised before is of no use to anybody.
 		if (answer.kind === "back" && !isGranted) this.say("over", [from]);
 		if (this.haveAllSaid("away", agents)) {
-			this.grantedUntil = this.time + leaseTtlMs;
+			this.grantedUntil = this.time + PERMITTED_FOR * leaseTtlMs;
 			this.say("ride", agents);
 		} else if (isGranted && this.haveAllSaid("back", agents)) {
 			this.grantedUntil = Number.NEGATIVE_INFINITY;
@@ -305,7 +309,7 @@ export class Ride {
 		let members = 0;
 		for (const one of agents) {
 			const answer = this.answers.get(one);
-			if (answer?.kind !== kind || !this.isAsked(answer, FRESH_FOR))
+			if (answer?.kind !== kind || !this.isAsked(answer, ANSWER_COUNTS_FOR))
 				return false;
 			if (answer.isMember) members += 1;
 		}
@@ -339,7 +343,10 @@ export class Ride {
 		const answeredAt = this.answered.get(poll);
 		if (answeredAt === undefined || !this.isAway) return;
 		const longest = this.heardStoreAt + rideOutMs;
-		const until = Math.min(answeredAt + leaseTtlMs, longest);
+		const until = Math.min(
+			answeredAt + PERMITTED_FOR * leaseTtlMs,
+			longest,
+		);
 		this.permittedUntil = Math.max(this.permittedUntil, until);
 		const isTold =
 			this.ridesSince !== undefined ||

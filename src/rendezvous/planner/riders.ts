@@ -19,8 +19,14 @@ export interface Planner {
 /** Of the run's spec. */
 type RideLimits = Pick<PlannerConfig, "rideOutMs" | "leaseTtlMs" | "maxNodes">;
 
-/** So many times to live of a lease after one of its members has ended, nobody works on without the store any more. */
-const RIDES_END = 1.5;
+/**
+ * Times of a lease: how old an answer of one agent may be when its head permits all to go on without the store; how long
+ * each may go on after its answer, so that an agent that waits for seconds for a busy machine does not end the ride of all.
+ */
+export const ANSWER_COUNTS_FOR = 0.5;
+export const PERMITTED_FOR = 3;
+/** As long after an agent has answered last, nobody goes on for whose permission its answer was needed. */
+export const RIDES_END = PERMITTED_FOR + ANSWER_COUNTS_FOR;
 
 /**
  * The members of a round may work on without the store while all of them confirm it to one another: see ride.ts. An agent

@@ -152,7 +152,7 @@ describe("what a process that has just started does", () => {
 
 		it.each<[string, Beginning, number]>([
 			["as long as they may ride", begin(), 600_000],
-			["less where one has ended", begin(mine, NEW, { left }), 7_500],
+			["less where one has ended", begin(mine, NEW, { left }), 17_500],
 		])("waits for them, %s", (_, beginning, lastMs) => {
 			expect(beginning).toMatchObject({ kind: "wait", lastMs });
 		});

@@ -8,6 +8,9 @@ const TTL_MS = 5_000;
 /** The store counts as away after so long; the head then asks so often. */
 const AWAY_MS = 0.4 * TTL_MS + 1;
 const ASKS_MS = 0.05 * TTL_MS;
+/** How long a permission lasts from an agent's answer on, and its promise. */
+const PERMITTED_MS = 3 * TTL_MS;
+const PROMISED_MS = 3.5 * TTL_MS;
 const NEVER = Number.NEGATIVE_INFINITY;
 const PLAN = "plan-1";
 
@@ -164,7 +167,7 @@ describe("the head of a round", () => {
 		expect(head.ride.riding).toEqual({ forMs, nodes: 2, heard: 2 });
 		head.clock.pass(TTL_MS / 2 + 1);
 		expect(head.ride.riding).toMatchObject({ nodes: 2, heard: 1 });
-		head.clock.pass(TTL_MS);
+		head.clock.pass(PERMITTED_MS);
 		expect(head.ride.riding).toBeUndefined();
 		head.hearAll("away");
 		expect(head.ride.riding).toMatchObject({ heard: 2 });
@@ -269,7 +272,7 @@ describe("the head of a round", () => {
 		expect(head.mayRide).toBe(goesOn);
 		const others = [...head.links.known];
 		expect(head.toldBy("ride")).toEqual(goesOn ? others : []);
-		const until = head.clock.now() + TTL_MS;
+		const until = head.clock.now() + PERMITTED_MS;
 		expect(head.ride.promisedUntil).toBe(goesOn ? until : NEVER);
 	});
 
@@ -297,11 +300,11 @@ describe("the head of a round", () => {
 		expect(head.releases).toBe(1);
 	});
 
-	it("plans again a lease after it permitted something last, its machine's sleep in it", () => {
+	it("plans again once what it permitted last is over, its machine's sleep in it", () => {
 		const head = headOf();
 		head.hearAll("away");
 		// Each poll permits more, until the others' answers are half a lease old.
-		const until = head.clock.now() + 1.5 * TTL_MS;
+		const until = head.clock.now() + TTL_MS / 2 + PERMITTED_MS;
 		head.clock.pass(TTL_MS);
 		expect(head.ride.promisedUntil).toBe(until);
 		head.clock.sleptMs = 1_000;
@@ -348,12 +351,12 @@ describe("the head of a round", () => {
 	it("asks until nobody's promise is left", () => {
 		const head = headOf();
 		head.hear("away", 1, B);
-		for (let passed = 0; passed < 1.5 * TTL_MS; passed += ASKS_MS) {
+		for (let passed = 0; passed < PROMISED_MS; passed += ASKS_MS) {
 			head.keepAlive();
 			head.clock.pass(ASKS_MS);
 		}
 		const { asked } = head;
-		expect(asked).toBe(31);
+		expect(asked).toBe(71);
 		head.keepAlive();
 		head.clock.pass(2 * ASKS_MS);
 		expect(head.asked).toBe(asked);
@@ -461,9 +464,9 @@ describe("a permission", () => {
 		return { agent, answeredAt };
 	};
 
-	it("lasts a lease from the agent's own answer on", () => {
+	it("lasts three leases from the agent's own answer on", () => {
 		const { agent, answeredAt } = permitted();
-		expect(agent.ride.reliableUntil).toBe(answeredAt + TTL_MS);
+		expect(agent.ride.reliableUntil).toBe(answeredAt + PERMITTED_MS);
 	});
 
 	it("never lasts longer than a round rides", () => {
@@ -474,7 +477,7 @@ describe("a permission", () => {
 	it("ends the sooner for its machine's sleep", () => {
 		const { agent, answeredAt } = permitted();
 		agent.clock.sleptMs = 1_000;
-		expect(agent.ride.reliableUntil).toBe(answeredAt + TTL_MS - 1_000);
+		expect(agent.ride.reliableUntil).toBe(answeredAt + PERMITTED_MS - 1_000);
 	});
 
 	it.each<[string, (agent: Agent) => void]>([
@@ -507,9 +510,9 @@ describe("a permission", () => {
 		agent.hear("poll", 2);
 		agent.hear("ride", 2);
 		agent.hear("ride", 1);
-		const until = agent.clock.now() + TTL_MS;
+		const until = agent.clock.now() + PERMITTED_MS;
 		expect(agent.ride.reliableUntil).toBe(until);
-		agent.clock.pass(TTL_MS);
+		agent.clock.pass(PERMITTED_MS);
 		agent.hear("ride", 1);
 		expect(agent.words).toEqual([]);
 	});
@@ -549,10 +552,10 @@ describe("a promise to plan nothing", () => {
 		agent.hear("poll", 1);
 		agent.clock.pass(ASKS_MS);
 		agent.hear("poll", 2);
-		return { agent, until: agent.clock.now() + 1.5 * TTL_MS };
+		return { agent, until: agent.clock.now() + PROMISED_MS };
 	};
 
-	it("lasts one and a half leases, its machine's sleep among them", () => {
+	it("lasts three and a half leases, its machine's sleep among them", () => {
 		const { agent, until } = promised();
 		expect(agent.ride.promisedUntil).toBe(until);
 		agent.clock.sleptMs = 1_000;
@@ -580,8 +583,8 @@ describe("a promise to plan nothing", () => {
 	});
 });
 
-it("an agent that the head knows of this plan waits for no riders one and a half leases later", () => {
+it("an agent that the head knows of this plan waits for no riders once what was permitted before is over", () => {
 	const { ride, clock } = new Agent("c");
-	expect(ride.knownFrom(PLAN)).toBe(clock.now() + 1.5 * TTL_MS);
+	expect(ride.knownFrom(PLAN)).toBe(clock.now() + PROMISED_MS);
 	expect(ride.knownFrom("plan-2")).toBeUndefined();
 });

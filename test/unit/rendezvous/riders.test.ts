@@ -9,6 +9,8 @@ import { runSpec } from "../../helpers/run-settings.js";
 import { nodeRecord, runView, seatRecord } from "../../helpers/run-view.js";
 
 const TTL_MS = 5_000;
+/** So long after a member has ended nobody rides any more. */
+const ENDED_MS = 3.5 * TTL_MS;
 const RIDE_OUT_MS = 600_000;
 const NOW = 1_000;
 const MEMBER: Planner = { incarnation: "a-1", knownFrom: undefined };
@@ -88,9 +90,9 @@ describe("a stranger waits", () => {
 	it.each<[string, RunView, number]>([
 		["as long as a round rides where all are missing", viewOf([]), RIDE_OUT_MS],
 		[
-			"one and a half leases after one has left",
+			"three and a half leases after one has left",
 			viewOf([], { left: new Map([["b", "b-1"]]) }),
-			1.5 * TTL_MS,
+			ENDED_MS,
 		],
 		[
 			"as long where an earlier process of one has left",
@@ -108,9 +110,9 @@ describe("a stranger waits", () => {
 			RIDE_OUT_MS,
 		],
 		[
-			"one and a half leases after one has ended to be started again",
+			"three and a half leases after one has ended to be started again",
 			viewOf([], { recreated: new Map([["b", "b-1"]]) }),
-			1.5 * TTL_MS,
+			ENDED_MS,
 		],
 	])("%s", (_, view, lastMs) => {
 		const until = NOW + lastMs;
@@ -121,13 +123,13 @@ describe("a stranger waits", () => {
 		expect(plan(view, STRANGER, { memory, now: until })).toBeUndefined();
 	});
 
-	it("one and a half leases after another process has the place of one", () => {
+	it("three and a half leases after another process has the place of one", () => {
 		const succeeds = nodeRecord("b", {
 			...{ incarnation: "b-2", succeeds: "b-1" },
 		});
 		const view = viewOf([]);
 		const nodes = runView({}, [succeeds]).nodes;
-		expect(plan({ ...view, nodes })?.until).toBe(NOW + 1.5 * TTL_MS);
+		expect(plan({ ...view, nodes })?.until).toBe(NOW + ENDED_MS);
 	});
 
 	it("as long as a round rides where no other node has a part in the run", () => {
@@ -136,12 +138,12 @@ describe("a stranger waits", () => {
 		expect(plan(alone, STRANGER, { maxNodes: 1 })?.until).toBe(until);
 	});
 
-	it("one and a half leases after it sees that one has died meanwhile", () => {
+	it("three and a half leases after it sees that one has died meanwhile", () => {
 		const { memory = EMPTY_MEMORY } = plan(viewOf([])) ?? {};
 		const later = NOW + RIDE_OUT_MS / 2;
 		const left = new Map([["b", "b-1"]]);
 		const found = plan(viewOf([], { left }), STRANGER, { memory, now: later });
-		expect(found?.until).toBe(later + 1.5 * TTL_MS);
+		expect(found?.until).toBe(later + ENDED_MS);
 		const { memory: then = EMPTY_MEMORY, until = 0 } = found ?? {};
 		const more = { memory: then, now: later + 1_000 };
 		expect(plan(viewOf([], { left }), STRANGER, more)?.until).toBe(until);
