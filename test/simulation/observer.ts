@@ -151,7 +151,9 @@ export class Observer implements ServerObserver {
 			const entry = present.get(write.put);
 			const writer = this.process(by);
 			// What is said again under a new lease may be out of date, and is then mended.
-			if (writer.lossesTold.length === 0) this.noteClaim(by, record, round);
+			const isAgain =
+				writer.lossesTold.length > 0 || writer.recordGone.length > 0;
+			if (!isAgain) this.noteClaim(by, record, round);
 			const holder = entry && decodeRecord(NODE, entry).incarnation;
 			if (holder !== undefined) this.noteIntrusion(by, this.process(holder));
 			else this.noteReplacement(writer);

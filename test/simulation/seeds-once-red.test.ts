@@ -7,18 +7,15 @@ const ONCE_RED = [
 	52436, 65294, 67139, 71231, 80223, 82652,
 ];
 
-/** The same, of machines that may say that they will go. */
+/** The same, of machines that may say that they will go, and of agents that have links. */
 const ONCE_RED_WITH_NOTICES = [19185, 101148, 101606];
+const ONCE_RED_WITH_LINKS = [70143, 402373];
 
-it.each(ONCE_RED)("holds every invariant with seed %d", (seed) =>
-	expectGreen(seed));
-
-it.each(
-	ONCE_RED_WITH_NOTICES,
-)("holds every invariant with seed %d and notices", (seed) =>
-	expectGreen(seed, true));
-
-async function expectGreen(seed: number, notices = false): Promise<void> {
-	const { red } = await runSeeds(seed, 1, { more: { notices } });
+it.each([
+	...ONCE_RED.map((seed) => ({ seed })),
+	...ONCE_RED_WITH_NOTICES.map((seed) => ({ seed, notices: true })),
+	...ONCE_RED_WITH_LINKS.map((seed) => ({ seed, links: true })),
+])("holds every invariant with $seed", async ({ seed, ...more }) => {
+	const { red } = await runSeeds(seed, 1, { more });
 	expect(red === undefined ? "green" : describeRed(red)).toBe("green");
-}
+});
