@@ -142,7 +142,9 @@ export class Ride {
 		const nodes = view.round.seats;
 		const heard = [...this.answers.values()].filter(
 			(one) =>
-				one.kind === "away" && one.isMember && this.isAsked(one, ANSWER_COUNTS_FOR),
+				one.kind === "away" &&
+				one.isMember &&
+				this.isAsked(one, ANSWER_COUNTS_FOR),
 		).length;
 		const forMs = time - ridesSince;
 		return { forMs, nodes, heard: this.isHead ? heard : nodes };
@@ -343,10 +345,7 @@ export class Ride {
 		const answeredAt = this.answered.get(poll);
 		if (answeredAt === undefined || !this.isAway) return;
 		const longest = this.heardStoreAt + rideOutMs;
-		const until = Math.min(
-			answeredAt + PERMITTED_FOR * leaseTtlMs,
-			longest,
-		);
+		const until = Math.min(answeredAt + PERMITTED_FOR * leaseTtlMs, longest);
 		this.permittedUntil = Math.max(this.permittedUntil, until);
 		const isTold =
 			this.ridesSince !== undefined ||
