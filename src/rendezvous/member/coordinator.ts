@@ -238,13 +238,13 @@ export class Coordinator {
 		this.plansMade += 1;
 		const tryId = this.nextPlanId(view);
 		const { ride, own, keys } = this.options;
-		ride?.writing(view.roundRevision);
+		if ("round" in plan) ride?.writing(view.roundRevision);
 		const all = this.reader && keys.coordinating(syncedBy(plan, view));
 		const reads = own && (all ?? own.selectors);
 		const about = { tryId, also, reads };
 		const written = await this.writer.carryOut(plan, view, about);
-		ride?.wrote();
 		const { succeeded, read } = written;
+		if (!succeeded) ride?.refused();
 		if (read !== undefined && !this.closed) {
 			own?.take(read);
 			if (all !== undefined) this.cache.offer(read);

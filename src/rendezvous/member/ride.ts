@@ -155,8 +155,8 @@ export class Ride {
 		this.unsureOf = roundRevision;
 	}
 
-	/** It knows what has become of that plan. */
-	wrote(): void {
+	/** The store has refused that plan. One that it took is known once it is seen. */
+	refused(): void {
 		this.unsureOf = undefined;
 	}
 
@@ -236,6 +236,7 @@ export class Ride {
 			);
 		this.isAsking = !this.closed && this.isHead && plan !== null && isOwed;
 		if (!this.isAsking || plan === null) return;
+		this.permitAll();
 		this.poll += 1;
 		const message = { kind: "poll", plan, poll: this.poll } as const;
 		note(this.asked, this.poll, this.time);
@@ -284,32 +285,40 @@ export class Ride {
 		return { kind: "away", poll, isMember };
 	}
 
-	/** The head takes an answer, and says what follows from all of them. */
+	/** The head takes an answer. */
 	private take(from: string, answer: Answer): void {
-		const { links, incarnation, leaseTtlMs } = this.options;
 		const known = this.answers.get(from);
 		if (known !== undefined && known.poll > answer.poll) return;
 		this.answers.set(from, answer);
-		const agents = [...new Set([...links.known, incarnation])];
-		const isGranted = this.grantedUntil > this.time;
-		// What it promised before is of no use to anybody.
-		if (answer.kind === "back" && !isGranted) this.say("over", [from]);
-		if (this.haveAllSaid("away", agents)) {
-			this.grantedUntil = this.time + PERMITTED_FOR * leaseTtlMs;
-			this.say("ride", agents);
-		} else if (isGranted && this.haveAllSaid("back", agents)) {
+		if (answer.kind === "away") return;
+		if (this.grantedUntil <= this.time) {
+			// What it promised before is of no use to anybody.
+			this.say("over", [from]);
+		} else if (this.haveAllSaid("back")) {
 			this.grantedUntil = Number.NEGATIVE_INFINITY;
-			this.say("over", agents);
+			this.say("over", this.agents);
 		}
 	}
 
-	/** Whether these agents, all members of the round among them, have lately answered so. */
-	private haveAllSaid(
-		kind: Answer["kind"],
-		agents: readonly string[],
-	): boolean {
+	/** Before the head asks again: once for all answers, for there may be thousands. Its own may be out of date. */
+	private permitAll(): void {
+		const mayHavePlanned = !this.isAway || this.unsureOf !== undefined;
+		if (mayHavePlanned || !this.haveAllSaid("away")) return;
+		const { leaseTtlMs } = this.options;
+		this.grantedUntil = this.time + PERMITTED_FOR * leaseTtlMs;
+		this.say("ride", this.agents);
+	}
+
+	/** Of the head: itself, and all that it knows. */
+	private get agents(): ReadonlySet<string> {
+		const { links, incarnation } = this.options;
+		return new Set([...links.known, incarnation]);
+	}
+
+	/** Whether all agents, all members of the round among them, have lately answered so. */
+	private haveAllSaid(kind: Answer["kind"]): boolean {
 		let members = 0;
-		for (const one of agents) {
+		for (const one of this.agents) {
 			const answer = this.answers.get(one);
 			if (answer?.kind !== kind || !this.isAsked(answer, ANSWER_COUNTS_FOR))
 				return false;
@@ -327,7 +336,7 @@ export class Ride {
 	}
 
 	/** Says it to each of them, for the poll that it answered last. */
-	private say(kind: "ride" | "over", agents: readonly string[]): void {
+	private say(kind: "ride" | "over", agents: Iterable<string>): void {
 		const { links, incarnation } = this.options;
 		const { plan } = this;
 		if (plan === null) return;

@@ -170,6 +170,7 @@ describe("the head of a round", () => {
 		head.clock.pass(PERMITTED_MS);
 		expect(head.ride.riding).toBeUndefined();
 		head.hearAll("away");
+		head.clock.pass(ASKS_MS);
 		expect(head.ride.riding).toMatchObject({ heard: 2 });
 		head.keepAlive();
 		expect(head.ride.riding).toBeUndefined();
@@ -226,7 +227,7 @@ describe("the head of a round", () => {
 			true,
 			(head) => {
 				head.hear("away", 1, B);
-				head.clock.pass(TTL_MS / 2);
+				head.clock.pass(TTL_MS / 2 - ASKS_MS);
 				head.hear("away", head.asked, C);
 			},
 		],
@@ -235,8 +236,24 @@ describe("the head of a round", () => {
 			false,
 			(head) => {
 				head.hear("away", 1, B);
-				head.clock.pass(TTL_MS / 2 + 1);
+				head.clock.pass(TTL_MS / 2);
 				head.hear("away", head.asked, C);
+			},
+		],
+		[
+			"it has the store again before it asks again",
+			false,
+			(head) => {
+				head.hearAll("away");
+				head.keepAlive();
+			},
+		],
+		[
+			"it does not know what became of its own plan",
+			false,
+			(head) => {
+				head.hearAll("away");
+				head.ride.writing(50);
 			},
 		],
 		[
@@ -269,6 +286,7 @@ describe("the head of a round", () => {
 	])("where %s: the round goes on: %s", (_, goesOn, act, given) => {
 		const head = headOf(given);
 		act(head);
+		head.clock.pass(ASKS_MS);
 		expect(head.mayRide).toBe(goesOn);
 		const others = [...head.links.known];
 		expect(head.toldBy("ride")).toEqual(goesOn ? others : []);
@@ -281,20 +299,32 @@ describe("the head of a round", () => {
 		head.hear("away", 1, B);
 		head.clock.pass(ASKS_MS);
 		head.hear("away", 2, C);
+		expect(head.toldBy("ride")).toEqual([]);
+		head.clock.pass(ASKS_MS);
 		const ride = { kind: "ride", plan: PLAN };
 		expect(head.said).toContainEqual({ ...ride, to: "b-1", poll: 1 });
 		expect(head.said).toContainEqual({ ...ride, to: "c-1", poll: 2 });
 	});
 
+	it("permits each once a poll, however many answer it", () => {
+		const head = headOf();
+		for (let polls = 0; polls < 3; polls++) {
+			head.hearAll("away");
+			head.clock.pass(ASKS_MS);
+		}
+		expect(head.toldBy("ride")).toHaveLength(3 * head.links.known.size);
+	});
+
 	it("plans again once all are back, and tells them", () => {
 		const head = headOf();
 		head.hearAll("away");
+		head.clock.pass(ASKS_MS);
 		head.keepAlive();
 		head.clock.pass(ASKS_MS);
-		head.hear("back", 2, B);
+		head.hear("back", 3, B);
 		expect(head.toldBy("over")).toEqual([]);
 		expect(head.ride.promisedUntil).toBeGreaterThan(head.clock.now());
-		head.hear("back", 2, C);
+		head.hear("back", 3, C);
 		expect(head.toldBy("over")).toEqual(["b-1", "c-1"]);
 		expect(head.ride.promisedUntil).toBe(NEVER);
 		expect(head.releases).toBe(1);
@@ -320,7 +350,8 @@ describe("the head of a round", () => {
 	it("asks while something is permitted, until all are back", () => {
 		const head = headOf({ known: ["b-1"] });
 		head.hear("away", 1, B);
-		head.hear("back", 1, B);
+		head.clock.pass(ASKS_MS);
+		head.hear("back", 2, B);
 		head.clock.pass(TTL_MS / 2 + ASKS_MS);
 		head.keepAlive();
 		const { asked } = head;
@@ -335,8 +366,8 @@ describe("the head of a round", () => {
 		const head = headOf({ known: ["b-1"] });
 		head.hear("away", 1, B);
 		head.see("plan-2", 51);
-		head.clock.pass(ASKS_MS);
-		expect(head.toldBy("ride")).toEqual(["b-1"]);
+		head.clock.pass(2 * ASKS_MS);
+		expect(head.toldBy("ride")).toEqual([]);
 		expect(head.begun).toEqual([PLAN, "plan-2"]);
 	});
 
@@ -428,7 +459,7 @@ describe("an agent that is not the head", () => {
 	});
 
 	it.each<[string, (agent: Agent) => void]>([
-		["until it knows", (agent) => agent.ride.wrote()],
+		["until it is refused", (agent) => agent.ride.refused()],
 		["until there is another round", (agent) => agent.see(PLAN, 51)],
 	])("says nothing while it does not know what became of its plan, %s", (_, learn) => {
 		const agent = without("b");
