@@ -6,17 +6,18 @@ import { build } from "esbuild";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * The program of many agents, bundled as the launcher is when it is built: what
- * loads sources as they are wraps each function that it meets to keep its name.
+ * A program, bundled as the launcher is when it is built: what loads sources as
+ * they are wraps each function that it meets to keep its name.
  * @param {string} scratch
+ * @param {string} source its path
  * @returns {Promise<string>} its path
  */
-export async function bundleAgents(scratch) {
-	const directory = mkdtempSync(join(scratch, "agents-"));
+export async function bundle(scratch, source) {
+	const directory = mkdtempSync(join(scratch, "bundle-"));
 	symlinkSync(here("../../node_modules"), join(directory, "node_modules"));
-	const program = join(directory, "agents.mjs");
+	const program = join(directory, "program.mjs");
 	await build({
-		entryPoints: [here("agents.ts")],
+		entryPoints: [source],
 		outfile: program,
 		bundle: true,
 		platform: "node",

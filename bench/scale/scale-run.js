@@ -1,8 +1,10 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { Etcd } from "../etcd.js";
-import { bundleAgents } from "./bundle.js";
+import { bundle } from "./bundle.js";
 
+const AGENTS = fileURLToPath(new URL("agents.ts", import.meta.url));
 const PROCESSES = 2;
 /** A process of so many agents makes much that is soon forgotten. */
 const FLAGS = ["--max-semi-space-size=64"];
@@ -47,7 +49,7 @@ export class ScaleRun {
 	/** Resolves when all agents run the first round. */
 	async open(scratch) {
 		process.prependListener("exit", this.#abandon);
-		const program = await bundleAgents(scratch);
+		const program = await bundle(scratch, AGENTS);
 		this.#etcd = await Etcd.start(scratch);
 		const share = Math.ceil(this.#size / PROCESSES);
 		for (let first = 0; first < this.#size; first += share) {

@@ -1,0 +1,136 @@
+// The first node's end of many links, or the other ends of all of them. Usage: star.mjs head|bare, star.mjs members COUNT PORT [SECRET]
+import { connect, createServer, type Socket } from "node:net";
+import { systemClock } from "../../src/base/clock.js";
+import { Caller } from "../../src/links/caller.js";
+import type { Connection } from "../../src/links/connection.js";
+import { frame } from "../../src/links/frames.js";
+import { Links } from "../../src/links/links.js";
+import type { LinkedAgent } from "../../src/model/index.js";
+
+const HOST = "127.0.0.1";
+const PLAN = "plan-1";
+const HEAD = { nodeId: "head", incarnation: "aa" };
+/** A lease's time to live. */
+const DECIDED_MS = 5_000;
+const QUIET = { debug() {}, info() {}, warn() {} };
+const ANSWER = { kind: "away", plan: PLAN, poll: 1, isMember: true } as const;
+const asked = (poll: number) => ({ kind: "poll", plan: PLAN, poll }) as const;
+
+/** What the bench asks a head for. */
+interface Star {
+	readonly port: number;
+	readonly secret?: string;
+	/** How many members are linked. */
+	linked(): number;
+	/** Resolves when all of them have answered. */
+	askAll(): Promise<void>;
+}
+
+async function head(): Promise<Star> {
+	let left = 0;
+	let done = () => {};
+	let poll = 0;
+	const links = await Links.open({
+		...{ clock: systemClock, random: Math.random, log: QUIET, port: 0 },
+		...{ decidedMs: DECIDED_MS, onDead: () => {} },
+	});
+	const { port, secret } = links.addressAt(HOST);
+	links.follow(HEAD, HEAD);
+	links.listen(() => {
+		left -= 1;
+		if (left === 0) done();
+	});
+	return {
+		...{ port, secret },
+		linked: () => links.known.size,
+		askAll: () =>
+			new Promise((resolve) => {
+				const { known } = links;
+				left = known.size;
+				done = resolve;
+				poll += 1;
+				for (const one of known) links.tell(one, asked(poll));
+			}),
+	};
+}
+
+/** As many connections, which carry as much. */
+async function bare(): Promise<Star> {
+	const sockets = new Set<Socket>();
+	let left = 0;
+	let done = () => {};
+	const server = createServer((socket) => {
+		socket.setNoDelay(true);
+		sockets.add(socket);
+		socket.on("data", () => {
+			left -= 1;
+			if (left === 0) done();
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+	const address = server.address();
+	return {
+		port: typeof address === "object" ? (address?.port ?? 0) : 0,
+		linked: () => sockets.size,
+		askAll: () =>
+			new Promise((resolve) => {
+				left = sockets.size;
+				done = resolve;
+				const words = frame({ kind: "ride", ride: asked(1) });
+				for (const socket of sockets) socket.write(words);
+			}),
+	};
+}
+
+function member(index: number, port: number, secret: string): void {
+	const incarnation = index.toString(16).padStart(8, "0");
+	const self: LinkedAgent = { nodeId: `node-${index}`, incarnation };
+	const onOpen = (_: LinkedAgent, connection: Connection) =>
+		connection.read((said) => {
+			const isAsked =
+				typeof said === "object" && said !== null && "ride" in said;
+			connection.send(
+				isAsked ? { kind: "ride", ride: ANSWER } : { kind: "ping" },
+			);
+		});
+	const caller = new Caller({
+		...{ clock: systemClock, random: Math.random, purpose: "agent", onOpen },
+		self: () => self,
+		onClosed: () => {},
+		onFailed: () => {},
+	});
+	caller.want({ ...HEAD, link: { address: HOST, port, secret } });
+}
+
+function bareMember(port: number): void {
+	const socket = connect({ host: HOST, port });
+	socket.setNoDelay(true);
+	const words = frame({ kind: "ride", ride: ANSWER });
+	socket.on("data", () => socket.write(words));
+}
+
+const [role = "", count = "0", port = "0", secret] = process.argv.slice(2);
+if (role === "members") {
+	for (let index = 0; index < Number(count); index++) {
+		if (secret === undefined) bareMember(Number(port));
+		else member(index, Number(port), secret);
+	}
+} else {
+	const star = await (role === "head" ? head() : bare());
+	const tell = (value: unknown) => process.send?.(value);
+	const told = () => ({
+		linked: star.linked(),
+		rssMb: process.memoryUsage.rss() / 1e6,
+		processorMs: processorMs(),
+	});
+	process.on("message", async (what) => {
+		if (what === "ask") await star.askAll();
+		tell(told());
+	});
+	tell({ port: star.port, secret: star.secret });
+}
+
+function processorMs(): number {
+	const { user, system } = process.cpuUsage();
+	return (user + system) / 1_000;
+}
