@@ -27,7 +27,7 @@ import {
 } from "../records/run-spec.js";
 import { decodeNode, readRunView } from "../records/run-view.js";
 import { type Beginning, beginRun } from "./begin-run.js";
-import { diedWrite } from "./end-dead.js";
+import { leftWrite } from "./end-dead.js";
 import type { LeaderElection } from "./leader-election.js";
 
 /** How much longer than its time to live to wait for a lease to expire, in milliseconds. */
@@ -258,7 +258,7 @@ function deathOfPredecessor(
 	if (known?.incarnation === incarnation || !isDead(process)) return [];
 	const key = keys.leftBy(nodeId);
 	const { modRevision = 0 } = snapshot.entries.get(key) ?? {};
-	const write = diedWrite(keys, { nodeId, incarnation });
+	const write = leftWrite(keys, { nodeId, incarnation }, { died: true });
 	return [{ guard: { key, modRevision }, write }];
 }
 
@@ -278,7 +278,7 @@ async function reserve(
 	return (await store.transaction(guards, writes)).succeeded;
 }
 
-/** The wait for agents that are not like this one, at most for the join time-out. */
+/** The wait for agents that are not like this one, at most for the join time-out, or until none can be left. */
 class Turn {
 	private readonly until: number;
 	private sayAt: number;
@@ -305,7 +305,7 @@ class Turn {
 		const { clock, onTurn } = this.options;
 		const now = clock.now();
 		if (lastMs !== undefined) this.overAt = Math.min(this.overAt, now + lastMs);
-		if (now >= this.until) {
+		if (lastMs === undefined && now >= this.until) {
 			throw new ElasticRunError(
 				"RENDEZVOUS_FAILED",
 				`${why}; its agents were still there after join_timeout`,

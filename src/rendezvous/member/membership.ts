@@ -10,7 +10,7 @@ import type { RoundRecord } from "../records/records.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { RoundView } from "../records/run-view.js";
 import type { Coordinating } from "./coordinator.js";
-import { endLeaseOfDead, type NodeProcess } from "./end-dead.js";
+import { endLeaseOfDead, leftWrite, type NodeProcess } from "./end-dead.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { Ride, type RideLinks, type Riding } from "./ride.js";
@@ -72,6 +72,8 @@ export class Membership {
 	/** The start of the run that this process joined: the first view may show a later one. */
 	private instance: number | undefined;
 	private lastView: RoundView | undefined;
+	/** It has seen how the run ended, or that its store was set back. */
+	private isOver = false;
 	private readonly ride: Ride | undefined;
 	/** Watches the confirmations of the members between two sessions. */
 	private rideGuard: LeaseGuard | undefined;
@@ -164,13 +166,26 @@ export class Membership {
 		);
 	}
 
-	/** Gives up its leases: the record and the coordinator's key vanish at once. */
+	/** Gives up its leases: the record and the coordinator's key vanish at once. Call it when no worker is left. */
 	async close(): Promise<void> {
 		this.closed = true;
 		this.ride?.close();
 		this.rideGuard?.close();
 		this.session?.close();
-		await Promise.all([this.revokeLost(), this.session?.lease.revoke()]);
+		await Promise.all([
+			this.sayLeft(),
+			this.revokeLost(),
+			this.session?.lease.revoke(),
+		]);
+	}
+
+	/** Who begins the run again need not wait for a member that has seen its end. Who leaves before has said so. */
+	private async sayLeft(): Promise<void> {
+		const { ride, session, keys, options } = this;
+		const isOfPlan = this.lastView?.seat != null;
+		if (!this.isOver || !isOfPlan || ride === undefined) return;
+		if (!session?.guard.isReliable) return;
+		await options.store.transaction([], [leftWrite(keys, options.identity)]);
 	}
 
 	private async openSession(ttlMs = this.leaseTtlMs): Promise<Session> {
@@ -208,10 +223,13 @@ export class Membership {
 	private show(view: RoundView): void {
 		const newest = this.lastView?.round;
 		if (newest && isOlder(view.round, newest)) {
+			this.isOver = true;
 			this.endWithoutRun(setBack(view.round, newest));
 			return;
 		}
 		this.lastView = view;
+		const { instance, outcome } = view.round;
+		this.isOver = instance === this.instance && outcome !== null;
 		this.listener?.onView({ ...view, joined: this.instance });
 	}
 

@@ -22,11 +22,17 @@ import {
 	intentOf,
 	runSpec,
 } from "../../helpers/run-settings.js";
-import { roundRecord } from "../../helpers/run-view.js";
+import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 const TTL_MS = 5_000;
+const OVER = {
+	result: "stopped",
+	exitCode: 5,
+	reason: "stop",
+	root: null,
+} as const;
 
 /** A store whose leases end, as far as their holders know, at a time that the test sets. */
 class LapsingStore extends LeasedStore {
@@ -111,6 +117,21 @@ describe("an agent's membership", () => {
 		await settle();
 	});
 
+	/** An agent of another node that may ride an outage out. */
+	const linked = (nodeId: string) =>
+		new Membership({
+			...options,
+			identity: agentIdentity({ nodeId, incarnation: `${nodeId}-1` }),
+			spec: { ...options.spec, rideOutMs: 600_000 },
+			links: {
+				tellHead() {},
+				tell() {},
+				begin() {},
+				listen() {},
+				known: new Set(),
+				knownFor: undefined,
+			},
+		});
 	const put = (round: RoundRecord) =>
 		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
 	const own = async () => {
@@ -190,6 +211,34 @@ describe("an agent's membership", () => {
 		expect(seen[0]).toMatchObject({ joined: 7, round: { instance: 8 } });
 		const { entries } = await store.snapshot([KEYS.node("b")]);
 		expect(entries.size).toBe(0);
+	});
+
+	it.each([
+		["its run is over", { outcome: OVER }, true],
+		["its store has forgotten a part of it", { synced: 0, planId: null }, true],
+		["a later start of it is over", { instance: 8, outcome: OVER }, false],
+		["it only ends", {}, false],
+	])("says that it has left its round where it ends and %s: %j", async (_, end, isSaid) => {
+		const other = linked("b");
+		const { joined = 0 } = views[0] ?? {};
+		await other.join({ isDead: () => false });
+		other.start(listener);
+		const plan = { synced: 1, planId: "plan-1", seats: 1 };
+		const ROUND = { instance: joined, ...plan };
+		const seat = seatRecord("b", { localWorldSize: 1 });
+		await store.transaction(
+			[],
+			[{ put: KEYS.seat("b"), value: encodeRecord(seat) }],
+		);
+		await put(roundRecord(ROUND));
+		await settle();
+		await put(roundRecord({ ...ROUND, ...end }));
+		await settle();
+		await other.close();
+		const { entries } = await store.snapshot([KEYS.left]);
+		const said = entries.get(KEYS.leftBy("b"))?.value ?? "{}";
+		const whoLeft = isSaid ? "b-1" : undefined;
+		expect(JSON.parse(said).incarnation).toBe(whoLeft);
 	});
 
 	it("says nothing in a later start of the run", async () => {
