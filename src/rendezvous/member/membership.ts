@@ -192,10 +192,12 @@ export class Membership {
 		const { store, clock, spec, identity } = this.options;
 		this.refuseClosed();
 		let session: Session | undefined;
-		const lease = await store.openLease(ttlMs, {
-			onLost: (reason) => session?.guard.lose(reason),
+		const events = {
+			onLost: (reason: string) => session?.guard.lose(reason),
 			onKeepalive: () => session?.guard.check(),
-		});
+		};
+		// A longer lease must not hide from the others that the store is away.
+		const lease = await store.openLease(ttlMs, events, spec.leaseTtlMs);
 		this.openedAt = clock.now();
 		session = new Session({
 			...this.options,
@@ -242,10 +244,11 @@ export class Membership {
 		this.lostLeases = [...this.lostLeases, lease];
 		this.session = undefined;
 		if (this.listener === undefined) return;
+		const lostAt = this.ride?.hasRidden ? undefined : this.options.clock.now();
 		// Where it rides already, that guard reports the end itself.
 		if (this.rideGuard) this.rideGuard.check();
 		else if (!this.goesOn()) this.listener.onLost(reason, fenceAt);
-		this.rejoin();
+		this.rejoin(lostAt);
 	}
 
 	/** Whether its workers run on although its lease has ended, because the members of its round confirm it. */
@@ -267,13 +270,14 @@ export class Membership {
 		return guard.check();
 	}
 
-	/** Opens a new lease and writes the record under it: same node id, same incarnation. */
-	private rejoin(): void {
-		const lostAt = this.options.clock.now();
+	/**
+	 * Opens a new lease and writes the record under it: same node id, same incarnation.
+	 * @param lostAt when the last one was lost; undefined: the store was away before
+	 */
+	private rejoin(lostAt?: number): void {
 		const attempt = async () => {
-			const ttlMs = this.rideGuard
-				? this.leaseTtlMs
-				: this.ttlAfterLapse(lostAt);
+			const ttlMs =
+				lostAt === undefined ? this.leaseTtlMs : this.ttlAfterLapse(lostAt);
 			const session = await this.openSession(ttlMs);
 			if (this.closed) return session.lease.revoke();
 			this.session = session;

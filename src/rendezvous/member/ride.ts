@@ -23,6 +23,8 @@ const AWAY_AFTER = 0.4;
 const ASKS_EVERY = 0.05;
 const FRESH_FOR = 0.5;
 const TOLD_AFTER = 0.8;
+/** It counts as away after so many times the time of its last answer, where its leases have become longer for that. */
+const ANSWERS = 4;
 /** Few polls are answered late. */
 const MOST_POLLS = 64;
 
@@ -49,7 +51,9 @@ export interface RideOptions {
 	readonly incarnation: string;
 	readonly leaseTtlMs: number;
 	/** The lease of its record; undefined while it has none. */
-	readonly lease: () => Pick<Lease, "expiresAt" | "ttlMs"> | undefined;
+	readonly lease: () =>
+		| Pick<Lease, "expiresAt" | "ttlMs" | "answeredInMs">
+		| undefined;
 	/** How long a round goes on without the store. */
 	readonly rideOutMs: number;
 	/**
@@ -85,7 +89,7 @@ export class Ride {
 	private unsureOf: number | undefined;
 	/** When the last acknowledged keepalive was sent. */
 	private heardStoreAt = Number.NEGATIVE_INFINITY;
-	/** How long its lease may be unconfirmed until the store counts as away: its own may live longer than the run's. */
+	/** How long its lease may be unconfirmed until the store counts as away: a store that is slow is not. */
 	private awayAfterMs: number;
 	/** Of the head: when it asked each poll, and the newest answers, by incarnation. */
 	private readonly asked = new Map<number, number>();
@@ -128,6 +132,11 @@ export class Ride {
 		const { knownFor } = links;
 		if (knownFor?.plan !== plan) return undefined;
 		return knownFor.since + (1 + FRESH_FOR) * leaseTtlMs;
+	}
+
+	/** Whether it went on without the store, which has not come back since. */
+	get hasRidden(): boolean {
+		return this.ridesSince !== undefined;
 	}
 
 	/** Undefined: its agent has the store, or may not rely on its lease without it. */
@@ -193,10 +202,12 @@ export class Ride {
 	private get isAway(): boolean {
 		const lease = this.options.lease();
 		if (lease !== undefined) {
-			const { expiresAt, ttlMs } = lease;
-			const heardAt = expiresAt - ttlMs + this.options.clock.asleep();
+			const { expiresAt, ttlMs, answeredInMs } = lease;
+			const { clock, leaseTtlMs } = this.options;
+			const heardAt = expiresAt - ttlMs + clock.asleep();
 			this.heardStoreAt = Math.max(this.heardStoreAt, heardAt);
-			this.awayAfterMs = AWAY_AFTER * ttlMs;
+			const leastMs = Math.max(AWAY_AFTER * leaseTtlMs, ANSWERS * answeredInMs);
+			this.awayAfterMs = Math.min(AWAY_AFTER * ttlMs, leastMs);
 		}
 		return this.time - this.heardStoreAt > this.awayAfterMs;
 	}

@@ -26,6 +26,7 @@ interface Given {
 	readonly ridesAlone?: boolean;
 	/** Of its own lease. */
 	readonly ttlMs?: number;
+	readonly answeredInMs?: number;
 	/** The agents that the head knows. */
 	readonly known?: readonly string[];
 }
@@ -67,6 +68,7 @@ class Agent {
 			lease: () => ({
 				expiresAt: this.heardStoreAt + ttlMs - this.clock.sleptMs,
 				ttlMs,
+				answeredInMs: given.answeredInMs ?? 5,
 			}),
 			rideOutMs: given.rideOutMs ?? 600_000,
 			ridesAlone: given.ridesAlone ?? false,
@@ -380,7 +382,7 @@ describe("an agent that is not the head", () => {
 
 	it.each<[string, Given?]>([
 		["sleeps before it has the store again"],
-		["has a lease of its own that lives longer", { ttlMs: 2 * TTL_MS }],
+		["is slow", { ttlMs: 2 * TTL_MS, answeredInMs: AWAY_MS / 3 }],
 	])("says that the store is there for as long where it %s", (_, given) => {
 		const agent = new Agent("b", given);
 		agent.clock.sleptMs = given === undefined ? TTL_MS : 0;
@@ -388,6 +390,13 @@ describe("an agent that is not the head", () => {
 		agent.clock.pass(given === undefined ? AWAY_MS - 1 : AWAY_MS);
 		agent.hear("poll", 1);
 		expect(agent.toldBy("back")).toEqual(["head"]);
+	});
+
+	it("says that it is away as soon as others where its own lease lives longer", () => {
+		const agent = new Agent("b", { ttlMs: 4 * TTL_MS });
+		agent.clock.pass(AWAY_MS);
+		agent.hear("poll", 1);
+		expect(agent.toldBy("away")).toEqual(["head"]);
 	});
 
 	it("says nothing of a round that was left", () => {
