@@ -244,16 +244,24 @@ export class Membership {
 		this.lostLeases = [...this.lostLeases, lease];
 		this.session = undefined;
 		if (this.listener === undefined) return;
-		const lostAt = this.ride?.hasRidden ? undefined : this.options.clock.now();
 		// Where it rides already, that guard reports the end itself.
-		if (this.rideGuard) this.rideGuard.check();
-		else if (!this.goesOn()) this.listener.onLost(reason, fenceAt);
-		this.rejoin(lostAt);
+		const { rideGuard } = this;
+		rideGuard?.check();
+		const goesOn = rideGuard !== undefined || this.goesOn();
+		const hasLapsed = !goesOn && this.endRound(reason, fenceAt);
+		this.rejoin(hasLapsed ? this.options.clock.now() : undefined);
+	}
+
+	/** Returns whether the store was there until now. */
+	private endRound(...[reason, fenceAt]: Parameters<OnLeaseLost>): boolean {
+		const why = this.ride?.end();
+		this.listener?.onLost(why ?? reason, fenceAt);
+		return why === undefined;
 	}
 
 	/** Whether its workers run on although its lease has ended, because the members of its round confirm it. */
 	private goesOn(): boolean {
-		const { ride, listener } = this;
+		const { ride } = this;
 		if (ride === undefined) return false;
 		const { clock, spec } = this.options;
 		const guard = new LeaseGuard(
@@ -261,7 +269,7 @@ export class Membership {
 			{ ttlMs: spec.leaseTtlMs, expiresAt: Number.NEGATIVE_INFINITY },
 			(...why) => {
 				this.rideGuard = undefined;
-				listener?.onLost(...why);
+				this.endRound(...why);
 			},
 			() => ride.reliableUntil,
 		);

@@ -104,6 +104,8 @@ export class Ride {
 	private grantedUntil = Number.NEGATIVE_INFINITY;
 	private promised: { until: number; plan: string; poll: number } | undefined;
 	private ridesSince: number | undefined;
+	/** Its workers have ended since the store was there. */
+	private hasEnded = false;
 	private cancelAsking = () => {};
 	private closed = false;
 
@@ -132,11 +134,6 @@ export class Ride {
 		const { knownFor } = links;
 		if (knownFor?.plan !== plan) return undefined;
 		return knownFor.since + (1 + FRESH_FOR) * leaseTtlMs;
-	}
-
-	/** Whether it went on without the store, which has not come back since. */
-	get hasRidden(): boolean {
-		return this.ridesSince !== undefined;
 	}
 
 	/** Undefined: its agent has the store, or may not rely on its lease without it. */
@@ -181,7 +178,7 @@ export class Ride {
 	/** Call it at each look at the lease. */
 	look(): void {
 		const { clock } = this.options;
-		if (!this.isAway && this.ridesSince !== undefined) this.endRide();
+		if (!this.isAway) this.endRide();
 		if (this.closed || this.isAsking) return;
 		const awayAt = this.heardStoreAt - clock.asleep() + this.awayAfterMs;
 		this.cancelAsking();
@@ -203,11 +200,11 @@ export class Ride {
 		const lease = this.options.lease();
 		if (lease !== undefined) {
 			const { expiresAt, ttlMs, answeredInMs } = lease;
-			const { clock, leaseTtlMs } = this.options;
-			const heardAt = expiresAt - ttlMs + clock.asleep();
+			const heardAt = expiresAt - ttlMs + this.options.clock.asleep();
 			this.heardStoreAt = Math.max(this.heardStoreAt, heardAt);
-			const leastMs = Math.max(AWAY_AFTER * leaseTtlMs, ANSWERS * answeredInMs);
-			this.awayAfterMs = Math.min(AWAY_AFTER * ttlMs, leastMs);
+			const usualMs = AWAY_AFTER * this.options.leaseTtlMs;
+			const slowMs = Math.min(AWAY_AFTER * ttlMs, ANSWERS * answeredInMs);
+			this.awayAfterMs = Math.max(usualMs, slowMs);
 		}
 		return this.time - this.heardStoreAt > this.awayAfterMs;
 	}
@@ -225,8 +222,7 @@ export class Ride {
 	}
 
 	private get isHead(): boolean {
-		const { incarnation } = this.options;
-		return this.view?.round.head?.incarnation === incarnation;
+		return this.view?.round.head?.incarnation === this.options.incarnation;
 	}
 
 	/** The head asks while the store is away, and until all know that it is back. */
@@ -349,19 +345,17 @@ export class Ride {
 		const { leaseTtlMs, rideOutMs, tell } = this.options;
 		const answeredAt = this.answered.get(poll);
 		if (answeredAt === undefined || !this.isAway) return;
-		const longest = this.heardStoreAt + rideOutMs;
-		const until = Math.min(answeredAt + leaseTtlMs, longest);
-		this.permittedUntil = Math.max(this.permittedUntil, until);
+		const until = answeredAt + leaseTtlMs;
+		const longest = Math.min(until, this.heardStoreAt + rideOutMs);
+		this.permittedUntil = Math.max(this.permittedUntil, longest);
 		const isTold =
 			this.ridesSince !== undefined ||
 			this.time < this.heardStoreAt + TOLD_AFTER * leaseTtlMs;
-		if (isTold || this.permittedUntil <= this.time) return;
+		if (isTold || this.hasEnded || this.permittedUntil <= this.time) return;
 		this.ridesSince = this.heardStoreAt;
 		const { synced, seats } = this.view?.round ?? { synced: 0, seats: 0 };
-		const why =
-			seats === 1
-				? `no other node has a part in round ${synced}`
-				: `all ${seats} nodes of round ${synced} confirm it`;
+		const all = `all ${seats} nodes of round ${synced} confirm it`;
+		const why = seats === 1 ? `round ${synced} has no other node` : all;
 		tell(
 			`the store is away: ${why}, so its workers run on, for ${formatDuration(rideOutMs)} at most`,
 		);
@@ -378,13 +372,23 @@ export class Ride {
 		}
 	}
 
+	/** Its workers end, because it may not go on without the store. Returns why, if it went on until now. */
+	end(): string | undefined {
+		this.hasEnded = true;
+		if (this.ridesSince === undefined) return undefined;
+		const until = this.ridesSince + this.options.rideOutMs;
+		return this.permittedUntil < until
+			? `the store is away, and not all nodes of round ${this.view?.round.synced} confirm it any more: the others may go on without this one`
+			: "the store has been away for as long as a round goes on without it (--ride-out)";
+	}
+
 	private endRide(): void {
-		const { tell } = this.options;
-		const since = this.ridesSince ?? this.time;
+		const { ridesSince, hasEnded, time } = this;
 		this.ridesSince = undefined;
-		tell(
-			`the store is back after ${formatDuration(Math.round(this.time - since))}: the round goes on`,
-		);
+		this.hasEnded = false;
+		if (ridesSince === undefined || hasEnded) return;
+		const after = formatDuration(Math.round(time - ridesSince));
+		this.options.tell(`the store is back after ${after}: the round goes on`);
 	}
 }
 

@@ -118,11 +118,12 @@ describe("an agent's membership", () => {
 	});
 
 	/** An agent of another node that may ride an outage out. */
-	const linked = (nodeId: string) =>
+	const linked = (nodeId: string, given: Partial<MembershipOptions> = {}) =>
 		new Membership({
 			...options,
 			identity: agentIdentity({ nodeId, incarnation: `${nodeId}-1` }),
 			spec: { ...options.spec, rideOutMs: 600_000 },
+			...given,
 			links: {
 				tellHead() {},
 				tell() {},
@@ -193,6 +194,29 @@ describe("an agent's membership", () => {
 		await clock.advance(TTL_MS);
 		store.isAway = false;
 		await clock.advance(30_000);
+		expect(store.newest.ttlMs).toBe(TTL_MS);
+		expect(longer).toEqual([]);
+	});
+
+	it("B3 keeps its lease's time also where it went on without the store as long as it may", async () => {
+		const clock = new VirtualClock(0);
+		store = new LapsingStore();
+		const link = { address: "b.example", port: 1, secret: "s" };
+		const alone = linked("b", {
+			...{ store, clock },
+			identity: agentIdentity({ nodeId: "b", incarnation: "b-1", link }),
+			spec: runSpec({ minNodes: 1, maxNodes: 1, rideOutMs: 9_000 }),
+		});
+		await alone.join({ isDead: () => false });
+		alone.start(listener);
+		alone.publish(intentOf());
+		await settle();
+		store.isAway = true;
+		await clock.advance(8_500);
+		expect(losses).toEqual([8_750]);
+		store.isAway = false;
+		store.expiresAt = Number.POSITIVE_INFINITY;
+		await clock.advance(1_000);
 		expect(store.newest.ttlMs).toBe(TTL_MS);
 		expect(longer).toEqual([]);
 	});

@@ -550,6 +550,24 @@ describe("a permission", () => {
 			"the store is back after 4.5 s: the round goes on",
 		]);
 	});
+
+	it.each([
+		[600_000, "and not all nodes of round 1 confirm it any more"],
+		[5_000, "has been away for as long as a round goes on without it"],
+	])("says why it ends where it may last %j ms, and neither goes on nor is told then", (rideOutMs, words) => {
+		const agent = without("b", { rideOutMs });
+		const ride = (poll: number) => {
+			agent.hear("poll", poll);
+			agent.hear("ride", poll);
+		};
+		agent.clock.pass(TTL_MS / 2);
+		ride(1);
+		expect(agent.ride.end()).toContain(words);
+		ride(2);
+		agent.keepAlive();
+		expect(agent.words).toHaveLength(1);
+		expect(new Agent("b").ride.end()).toBeUndefined();
+	});
 });
 
 describe("a promise to plan nothing", () => {
