@@ -60,6 +60,8 @@ export class Links {
 	readonly secret = randomBytes(16).toString("hex");
 	private self: Agent = { nodeId: "", incarnation: "" };
 	private head: Agent | undefined;
+	/** An agent that has said that it leaves: it is not called in vain. */
+	private gone: string | undefined;
 	private readonly peers: Peers;
 	/** The newest connection of each agent that has called, by incarnation. */
 	private readonly callers = new Map<string, Connection>();
@@ -197,7 +199,8 @@ export class Links {
 	private call(): void {
 		if (this.isClosed) return;
 		const { incarnation } = this.self;
-		const calls = this.peers.calls(incarnation, this.head);
+		const head = this.head?.incarnation === this.gone ? undefined : this.head;
+		const calls = this.peers.calls(incarnation, head);
 		this.uplink.want(calls.agent);
 		if (this.guard) this.guardLine.want(calls.guard);
 	}
@@ -257,6 +260,7 @@ export class Links {
 				connection.send({ kind: "ping" });
 			} else if (kind === "bye") {
 				this.knownAgents.delete(incarnation);
+				this.gone = incarnation;
 				this.closed(incarnation, true);
 			} else if (kind === "ride") {
 				if (ride) this.hearRide(incarnation, ride);
@@ -305,7 +309,7 @@ export class Links {
 		const { address, port } = link;
 		const host = isIPv6(address) ? `[${address}]` : address;
 		log.warn(
-			`this node reaches the store, but not ${nodeId} at ${host}:${port} (${why}): if a launcher is killed, the others learn of it only when its lease ends. Let that port through (--rdzv-conf link_port=PORT makes it a fixed one), or give --links off`,
+			`${nodeId} cannot be called at ${host}:${port} (${why}). If it runs, let that port through (--rdzv-conf link_port=PORT makes it a fixed one), or give --links off: else, if a launcher is killed, the others learn of it only when its lease ends`,
 		);
 	};
 }

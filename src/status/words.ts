@@ -223,6 +223,8 @@ function whatIsAwaited({
 	switch (kind) {
 		case "members":
 			return `waiting for ${inWords(missing)}: ${areHere(here)}`;
+		case "riders":
+			return `waiting until ${inWords(missing)} cannot work on without the store any more (if you know that they are gone, start all nodes with --ride-out off)`;
 		case "minimum": {
 			const nodes = needed === 1 ? "node" : "nodes";
 			const gone = missing.count === 0 ? "" : `; missing: ${inWords(missing)}`;

@@ -34,6 +34,7 @@ export class MemoryStore implements Store {
 			id,
 			ttlMs,
 			expiresAt: Number.POSITIVE_INFINITY,
+			answeredInMs: 0,
 			revoke: () => this.endLease(id),
 		};
 	}

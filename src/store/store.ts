@@ -80,6 +80,8 @@ export interface Lease {
 	 * acknowledged keepalive was sent. Infinity if leases never expire.
 	 */
 	readonly expiresAt: number;
+	/** How long the store took to acknowledge that keepalive, in milliseconds. */
+	readonly answeredInMs: number;
 	/** Stops its keepalives and ends it at once. A lease that has already ended is no error. */
 	revoke(): Promise<void>;
 }
@@ -101,8 +103,15 @@ export interface LeaseEvents {
  * settles within a bounded time.
  */
 export interface Store {
-	/** Opens a lease, which this process keeps alive from now on. */
-	openLease(ttlMs: number, events: LeaseEvents): Promise<Lease>;
+	/**
+	 * Opens a lease, which this process keeps alive from now on.
+	 * @param asOften as often as one with this time to live; default: its own
+	 */
+	openLease(
+		ttlMs: number,
+		events: LeaseEvents,
+		asOften?: number,
+	): Promise<Lease>;
 	/** Ends a lease of any process. One that has already ended is no error. */
 	endLease(id: LeaseId): Promise<void>;
 	/**

@@ -3,7 +3,7 @@ import type { Stamp } from "./sim-process.js";
 import { type StorePlace, wayOf } from "./sim-store.js";
 import { QUIET } from "./timeline.js";
 
-/** How often a lease is kept alive, and how long an answer may take, as parts of its time to live. */
+/** How often a lease is kept alive, and how long an answer may take, as parts of a time to live. */
 const KEEPALIVE_PART = 1 / 5;
 const DEADLINE_PART = 1 / 6;
 /** The wait after a keepalive that was not answered, in milliseconds. */
@@ -19,19 +19,26 @@ interface SimLeaseEvents extends LeaseEvents {
 export class SimLease implements Lease {
 	readonly id: LeaseId;
 	readonly ttlMs: number;
+	readonly answeredInMs = 0;
+	private readonly everyMs: number;
 	private ended = false;
 	private cancelTimer: () => void = () => {};
 
 	/** @param acknowledged when the last message was sent that the store has acknowledged */
 	constructor(
 		private readonly place: StorePlace,
-		granted: { readonly id: LeaseId; readonly ttlMs: number },
+		granted: {
+			readonly id: LeaseId;
+			readonly ttlMs: number;
+			readonly asOften: number;
+		},
 		private acknowledged: Stamp,
 		private readonly events: SimLeaseEvents,
 	) {
 		this.id = granted.id;
 		this.ttlMs = granted.ttlMs;
-		this.sendAt(acknowledged.now + this.ttlMs * KEEPALIVE_PART);
+		this.everyMs = granted.asOften * KEEPALIVE_PART;
+		this.sendAt(acknowledged.now + this.everyMs);
 	}
 
 	/** A machine that slept has a steady clock that knows nothing of it; its wall clock does. */
@@ -92,7 +99,7 @@ export class SimLease implements Lease {
 		process.deliver(() => {
 			if (this.ended) return;
 			this.acknowledged = sent;
-			this.sendAt(sent.now + this.ttlMs * KEEPALIVE_PART);
+			this.sendAt(sent.now + this.everyMs);
 		});
 		return QUIET;
 	}

@@ -54,11 +54,15 @@ export class SimStore implements Store {
 		this.watches = new SimWatches(place);
 	}
 
-	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
+	async openLease(
+		ttlMs: number,
+		events: LeaseEvents,
+		asOften = ttlMs,
+	): Promise<Lease> {
 		const { etcd, process } = this.place;
 		const sent = process.stamp();
 		const granted = await this.call("lease", () => etcd.grant(ttlMs));
-		return new SimLease(this.place, granted, sent, {
+		return new SimLease(this.place, { ...granted, asOften }, sent, {
 			...events,
 			// What has made a keepalive get lost may have made the watches deaf.
 			onMissed: () => this.watches.break(),

@@ -152,7 +152,7 @@ describe("A9 T5 of agents with links", { concurrent: true }, () => {
 			.filter((line) => line.includes("--links off"));
 		expect(told).toEqual([
 			expect.stringMatching(
-				/reaches the store, but not node-a at 192\.0\.2\.1:\d+ \(.+\): .*link_port=PORT/,
+				/node-a cannot be called at 192\.0\.2\.1:\d+ \(.+\)\. .*link_port=PORT/,
 			),
 		]);
 		await cluster.kill("node-c");

@@ -5,7 +5,6 @@ import type { Logger } from "../../base/logger.js";
 import type {
 	Compare,
 	Lease,
-	LeaseEvents,
 	LeaseId,
 	OnHint,
 	ReadBack,
@@ -39,8 +38,8 @@ export class LoggingStore implements Store {
 		private readonly log: Pick<Logger, "warn" | "info">,
 	) {}
 
-	openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
-		return this.observeWrite(this.store.openLease(ttlMs, events));
+	openLease(...asked: Parameters<Store["openLease"]>): Promise<Lease> {
+		return this.observeWrite(this.store.openLease(...asked));
 	}
 
 	endLease(id: LeaseId): Promise<void> {

@@ -106,10 +106,12 @@ export function beginRun(
 	return { kind: "join", instance: round.instance, otherCommand };
 }
 
-/** Its user may know that they are gone, and says so with `--ride-out off`. */
+/**
+ * Members that may work on, also where others have ended the run: who has not seen its outcome has not said that it left. A
+ * user may know that they are gone, and says so with `--ride-out off`.
+ */
 function ridersOf(view: RunView, theirs: RunSpec | undefined, mine: RunSpec) {
-	const mayBe = view.round.outcome === null && theirs && mine.rideOutMs;
-	return mayBe ? unseenRiders(view, theirs) : undefined;
+	return theirs && mine.rideOutMs ? unseenRiders(view, theirs) : undefined;
 }
 
 function differencesOf({ mine, theirs }: Commands): readonly string[] {

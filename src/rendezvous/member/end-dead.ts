@@ -7,12 +7,14 @@ import { decodeNode } from "../records/run-view.js";
 /** One process of a node. */
 export type NodeProcess = Pick<NodeRecord, "nodeId" | "incarnation">;
 
-/** Says in the store that this process has ended without a word. */
-export function diedWrite(
+/** Says in the store that this process has ended; `died`: without a word. */
+export function leftWrite(
 	keys: RunKeys,
 	{ nodeId, incarnation }: NodeProcess,
+	how: { readonly died?: true } = {},
 ): Write {
-	const record = { version: RECORD_VERSION, incarnation, died: true } as const;
+	const version = RECORD_VERSION;
+	const record = { version, incarnation, ...how } as const;
 	return { put: keys.leftBy(nodeId), value: encodeRecord(record) };
 }
 
@@ -27,7 +29,7 @@ export async function endLeaseOfDead(
 	{ nodeId, incarnation }: NodeProcess,
 ): Promise<boolean> {
 	const key = keys.node(nodeId);
-	const died = diedWrite(keys, { nodeId, incarnation });
+	const died = leftWrite(keys, { nodeId, incarnation }, { died: true });
 	for (;;) {
 		const entry = (await store.snapshot([key])).entries.get(key);
 		if (entry === undefined || entry.lease === null) return false;

@@ -1,6 +1,7 @@
 import { pause } from "../../base/back-off.js";
 import type { Clock } from "../../base/clock.js";
 import { ElasticRunError } from "../../base/errors.js";
+import { formatDuration } from "../../base/units.js";
 import type { Entry, Lease, Snapshot, Store } from "../../store/index.js";
 import { RECREATED } from "../records/departure-records.js";
 import type { AgentIdentity } from "../records/intent.js";
@@ -27,7 +28,7 @@ import {
 } from "../records/run-spec.js";
 import { decodeNode, readRunView } from "../records/run-view.js";
 import { type Beginning, beginRun } from "./begin-run.js";
-import { diedWrite } from "./end-dead.js";
+import { leftWrite } from "./end-dead.js";
 import type { LeaderElection } from "./leader-election.js";
 
 /** How much longer than its time to live to wait for a lease to expire, in milliseconds. */
@@ -99,8 +100,13 @@ export async function joinRun(options: JoinRunOptions): Promise<JoinedRun> {
 		// Only an agent that would begin the run must know all others: the full read may be large.
 		seesAll = beginning.kind === "begin" && !seesAll;
 		if (seesAll) continue;
-		if (beginning.kind === "late") {
+		if (beginning.kind === "late" && !turn.hasBegun) {
 			return { outcome: beginning.outcome, round: beginning.round };
+		}
+		if (beginning.kind === "late") {
+			const why = "the run of this name has ended";
+			await turn.wait({ kind: "wait", why });
+			continue;
 		}
 		if (beginning.kind === "wait") {
 			if (beginning.lastMs !== undefined) {
@@ -258,7 +264,7 @@ function deathOfPredecessor(
 	if (known?.incarnation === incarnation || !isDead(process)) return [];
 	const key = keys.leftBy(nodeId);
 	const { modRevision = 0 } = snapshot.entries.get(key) ?? {};
-	const write = diedWrite(keys, { nodeId, incarnation });
+	const write = leftWrite(keys, { nodeId, incarnation }, { died: true });
 	return [{ guard: { key, modRevision }, write }];
 }
 
@@ -278,7 +284,7 @@ async function reserve(
 	return (await store.transaction(guards, writes)).succeeded;
 }
 
-/** The wait for agents that are not like this one, at most for the join time-out. */
+/** The wait for agents that are not like this one, at most for the join time-out, or until none can be left. */
 class Turn {
 	private readonly until: number;
 	private sayAt: number;
@@ -293,6 +299,11 @@ class Turn {
 		this.sayAt = now;
 	}
 
+	/** Whether it waits for those that may work on without the store: their end is not this process's. */
+	get hasBegun(): boolean {
+		return this.overAt < Number.POSITIVE_INFINITY;
+	}
+
 	get isOver(): boolean {
 		return this.options.clock.now() >= this.overAt;
 	}
@@ -305,7 +316,7 @@ class Turn {
 		const { clock, onTurn } = this.options;
 		const now = clock.now();
 		if (lastMs !== undefined) this.overAt = Math.min(this.overAt, now + lastMs);
-		if (now >= this.until) {
+		if (lastMs === undefined && now >= this.until) {
 			throw new ElasticRunError(
 				"RENDEZVOUS_FAILED",
 				`${why}; its agents were still there after join_timeout`,
@@ -313,8 +324,12 @@ class Turn {
 		}
 		if (now >= this.sayAt) {
 			this.sayAt = now + SAY_EVERY_MS;
+			const atMost =
+				lastMs === undefined
+					? ""
+					: `, for ${formatDuration(this.overAt - now)} at most; if you know that they are gone, give --ride-out off`;
 			onTurn?.(
-				`${why}; this agent waits until the agents of that run are gone`,
+				`${why}; this agent waits until the agents of that run are gone${atMost}`,
 			);
 		}
 		await pause(clock, LOOK_AGAIN_MS);

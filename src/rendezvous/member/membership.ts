@@ -10,7 +10,7 @@ import type { RoundRecord } from "../records/records.js";
 import type { RunSpec } from "../records/run-spec.js";
 import type { RoundView } from "../records/run-view.js";
 import type { Coordinating } from "./coordinator.js";
-import { endLeaseOfDead, type NodeProcess } from "./end-dead.js";
+import { endLeaseOfDead, leftWrite, type NodeProcess } from "./end-dead.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { Ride, type RideLinks, type Riding } from "./ride.js";
@@ -72,6 +72,8 @@ export class Membership {
 	/** The start of the run that this process joined: the first view may show a later one. */
 	private instance: number | undefined;
 	private lastView: RoundView | undefined;
+	/** It has seen how the run ended, or that its store was set back. */
+	private isOver = false;
 	private readonly ride: Ride | undefined;
 	/** Watches the confirmations of the members between two sessions. */
 	private rideGuard: LeaseGuard | undefined;
@@ -164,23 +166,38 @@ export class Membership {
 		);
 	}
 
-	/** Gives up its leases: the record and the coordinator's key vanish at once. */
+	/** Gives up its leases: the record and the coordinator's key vanish at once. Call it when no worker is left. */
 	async close(): Promise<void> {
 		this.closed = true;
 		this.ride?.close();
 		this.rideGuard?.close();
 		this.session?.close();
-		await Promise.all([this.revokeLost(), this.session?.lease.revoke()]);
+		await Promise.all([
+			this.sayLeft(),
+			this.revokeLost(),
+			this.session?.lease.revoke(),
+		]);
+	}
+
+	/** Who begins the run again need not wait for a member that has seen its end. Who leaves before has said so. */
+	private async sayLeft(): Promise<void> {
+		const { ride, session, keys, options } = this;
+		const isOfPlan = this.lastView?.seat != null;
+		if (!this.isOver || !isOfPlan || ride === undefined) return;
+		if (!session?.guard.isReliable) return;
+		await options.store.transaction([], [leftWrite(keys, options.identity)]);
 	}
 
 	private async openSession(ttlMs = this.leaseTtlMs): Promise<Session> {
 		const { store, clock, spec, identity } = this.options;
 		this.refuseClosed();
 		let session: Session | undefined;
-		const lease = await store.openLease(ttlMs, {
-			onLost: (reason) => session?.guard.lose(reason),
+		const events = {
+			onLost: (reason: string) => session?.guard.lose(reason),
 			onKeepalive: () => session?.guard.check(),
-		});
+		};
+		// A longer lease must not hide from the others that the store is away.
+		const lease = await store.openLease(ttlMs, events, spec.leaseTtlMs);
 		this.openedAt = clock.now();
 		session = new Session({
 			...this.options,
@@ -208,10 +225,13 @@ export class Membership {
 	private show(view: RoundView): void {
 		const newest = this.lastView?.round;
 		if (newest && isOlder(view.round, newest)) {
+			this.isOver = true;
 			this.endWithoutRun(setBack(view.round, newest));
 			return;
 		}
 		this.lastView = view;
+		const { instance, outcome } = view.round;
+		this.isOver = instance === this.instance && outcome !== null;
 		this.listener?.onView({ ...view, joined: this.instance });
 	}
 
@@ -225,14 +245,23 @@ export class Membership {
 		this.session = undefined;
 		if (this.listener === undefined) return;
 		// Where it rides already, that guard reports the end itself.
-		if (this.rideGuard) this.rideGuard.check();
-		else if (!this.goesOn()) this.listener.onLost(reason, fenceAt);
-		this.rejoin();
+		const { rideGuard } = this;
+		rideGuard?.check();
+		const goesOn = rideGuard !== undefined || this.goesOn();
+		const hasLapsed = !goesOn && this.endRound(reason, fenceAt);
+		this.rejoin(hasLapsed ? this.options.clock.now() : undefined);
+	}
+
+	/** Returns whether the store was there until now. */
+	private endRound(...[reason, fenceAt]: Parameters<OnLeaseLost>): boolean {
+		const why = this.ride?.end();
+		this.listener?.onLost(why ?? reason, fenceAt);
+		return why === undefined;
 	}
 
 	/** Whether its workers run on although its lease has ended, because the members of its round confirm it. */
 	private goesOn(): boolean {
-		const { ride, listener } = this;
+		const { ride } = this;
 		if (ride === undefined) return false;
 		const { clock, spec } = this.options;
 		const guard = new LeaseGuard(
@@ -240,7 +269,7 @@ export class Membership {
 			{ ttlMs: spec.leaseTtlMs, expiresAt: Number.NEGATIVE_INFINITY },
 			(...why) => {
 				this.rideGuard = undefined;
-				listener?.onLost(...why);
+				this.endRound(...why);
 			},
 			() => ride.reliableUntil,
 		);
@@ -249,13 +278,14 @@ export class Membership {
 		return guard.check();
 	}
 
-	/** Opens a new lease and writes the record under it: same node id, same incarnation. */
-	private rejoin(): void {
-		const lostAt = this.options.clock.now();
+	/**
+	 * Opens a new lease and writes the record under it: same node id, same incarnation.
+	 * @param lostAt when the last one was lost; undefined: the store was away before
+	 */
+	private rejoin(lostAt?: number): void {
 		const attempt = async () => {
-			const ttlMs = this.rideGuard
-				? this.leaseTtlMs
-				: this.ttlAfterLapse(lostAt);
+			const ttlMs =
+				lostAt === undefined ? this.leaseTtlMs : this.ttlAfterLapse(lostAt);
 			const session = await this.openSession(ttlMs);
 			if (this.closed) return session.lease.revoke();
 			this.session = session;

@@ -27,6 +27,8 @@ import type { RoundView } from "../records/run-view.js";
 const AWAY_AFTER = 0.4;
 const ASKS_EVERY = 0.05;
 const TOLD_AFTER = 0.8;
+/** It counts as away after so many times the time of its last answer, where its leases have become longer for that. */
+const ANSWERS = 4;
 /** More than are asked meanwhile. */
 const MOST_POLLS = 128;
 
@@ -53,7 +55,9 @@ export interface RideOptions {
 	readonly incarnation: string;
 	readonly leaseTtlMs: number;
 	/** The lease of its record; undefined while it has none. */
-	readonly lease: () => Pick<Lease, "expiresAt" | "ttlMs"> | undefined;
+	readonly lease: () =>
+		| Pick<Lease, "expiresAt" | "ttlMs" | "answeredInMs">
+		| undefined;
 	/** How long a round goes on without the store. */
 	readonly rideOutMs: number;
 	/**
@@ -89,7 +93,7 @@ export class Ride {
 	private unsureOf: number | undefined;
 	/** When the last acknowledged keepalive was sent. */
 	private heardStoreAt = Number.NEGATIVE_INFINITY;
-	/** How long its lease may be unconfirmed until the store counts as away: its own may live longer than the run's. */
+	/** How long its lease may be unconfirmed until the store counts as away: a store that is slow is not. */
 	private awayAfterMs: number;
 	/** Of the head: when it asked each poll, and the newest answers, by incarnation. */
 	private readonly asked = new Map<number, number>();
@@ -104,6 +108,8 @@ export class Ride {
 	private grantedUntil = Number.NEGATIVE_INFINITY;
 	private promised: { until: number; plan: string; poll: number } | undefined;
 	private ridesSince: number | undefined;
+	/** Its workers have ended since the store was there. */
+	private hasEnded = false;
 	private cancelAsking = () => {};
 	private closed = false;
 
@@ -178,7 +184,7 @@ export class Ride {
 	/** Call it at each look at the lease. */
 	look(): void {
 		const { clock } = this.options;
-		if (!this.isAway && this.ridesSince !== undefined) this.endRide();
+		if (!this.isAway) this.endRide();
 		if (this.closed || this.isAsking) return;
 		const awayAt = this.heardStoreAt - clock.asleep() + this.awayAfterMs;
 		this.cancelAsking();
@@ -199,10 +205,12 @@ export class Ride {
 	private get isAway(): boolean {
 		const lease = this.options.lease();
 		if (lease !== undefined) {
-			const { expiresAt, ttlMs } = lease;
+			const { expiresAt, ttlMs, answeredInMs } = lease;
 			const heardAt = expiresAt - ttlMs + this.options.clock.asleep();
 			this.heardStoreAt = Math.max(this.heardStoreAt, heardAt);
-			this.awayAfterMs = AWAY_AFTER * ttlMs;
+			const usualMs = AWAY_AFTER * this.options.leaseTtlMs;
+			const slowMs = Math.min(AWAY_AFTER * ttlMs, ANSWERS * answeredInMs);
+			this.awayAfterMs = Math.max(usualMs, slowMs);
 		}
 		return this.time - this.heardStoreAt > this.awayAfterMs;
 	}
@@ -220,8 +228,7 @@ export class Ride {
 	}
 
 	private get isHead(): boolean {
-		const { incarnation } = this.options;
-		return this.view?.round.head?.incarnation === incarnation;
+		return this.view?.round.head?.incarnation === this.options.incarnation;
 	}
 
 	/** The head asks while the store is away, and until all know that it is back. */
@@ -359,13 +366,11 @@ export class Ride {
 		const isTold =
 			this.ridesSince !== undefined ||
 			this.time < this.heardStoreAt + TOLD_AFTER * leaseTtlMs;
-		if (isTold || this.permittedUntil <= this.time) return;
+		if (isTold || this.hasEnded || this.permittedUntil <= this.time) return;
 		this.ridesSince = this.heardStoreAt;
 		const { synced, seats } = this.view?.round ?? { synced: 0, seats: 0 };
-		const why =
-			seats === 1
-				? `no other node has a part in round ${synced}`
-				: `all ${seats} nodes of round ${synced} confirm it`;
+		const all = `all ${seats} nodes of round ${synced} confirm it`;
+		const why = seats === 1 ? `round ${synced} has no other node` : all;
 		tell(
 			`the store is away: ${why}, so its workers run on, for ${formatDuration(rideOutMs)} at most`,
 		);
@@ -382,13 +387,23 @@ export class Ride {
 		}
 	}
 
+	/** Its workers end, because it may not go on without the store. Returns why, if it went on until now. */
+	end(): string | undefined {
+		this.hasEnded = true;
+		if (this.ridesSince === undefined) return undefined;
+		const until = this.ridesSince + this.options.rideOutMs;
+		return this.permittedUntil < until
+			? `the store is away, and not all nodes of round ${this.view?.round.synced} confirm it any more: the others may go on without this one`
+			: "the store has been away for as long as a round goes on without it (--ride-out)";
+	}
+
 	private endRide(): void {
-		const { tell } = this.options;
-		const since = this.ridesSince ?? this.time;
+		const { ridesSince, hasEnded, time } = this;
 		this.ridesSince = undefined;
-		tell(
-			`the store is back after ${formatDuration(Math.round(this.time - since))}: the round goes on`,
-		);
+		this.hasEnded = false;
+		if (ridesSince === undefined || hasEnded) return;
+		const after = formatDuration(Math.round(time - ridesSince));
+		this.options.tell(`the store is back after ${after}: the round goes on`);
 	}
 }
 

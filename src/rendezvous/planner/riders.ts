@@ -61,7 +61,7 @@ export function planRiders(
 		ridersInWords(names),
 		{ ...memory, riders },
 		Math.min(riders.at, knownFrom),
-		awaits("members", view, config, { here: [], missing: names }),
+		awaits("riders", view, config, { here: [], missing: names }),
 	);
 }
 

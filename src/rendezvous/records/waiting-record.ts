@@ -19,6 +19,8 @@ const nodeList = fields({
 const awaitedKind = oneOf(
 	/** Members that hold their lease, or are expected back. */
 	"members",
+	/** The end of what members may work on without the store. */
+	"riders",
 	/** The minimum number of nodes. */
 	"minimum",
 	/** Further nodes for the first round. */

@@ -127,7 +127,11 @@ export class EtcdStore implements Store {
 		return { ...this.counts, connections: this.connections.opened };
 	}
 
-	async openLease(ttlMs: number, events: LeaseEvents): Promise<Lease> {
+	async openLease(
+		ttlMs: number,
+		events: LeaseEvents,
+		asOften?: number,
+	): Promise<Lease> {
 		const seconds = Math.max(1, Math.ceil(ttlMs / 1_000));
 		let sent = momentOf(this.options.clock);
 		const { ID, TTL } = await this.calls.make((client, token) => {
@@ -135,7 +139,7 @@ export class EtcdStore implements Store {
 			return client.grantLease(seconds, token);
 		});
 		// etcd grants more than was asked for if its own time-outs require it.
-		const granted = { id: ID, ttlMs: Number(TTL) * 1_000 };
+		const granted = { id: ID, ttlMs: Number(TTL) * 1_000, asOften };
 		return this.keeper.keep(granted, sent, events, () => this.endLease(ID));
 	}
 

@@ -47,12 +47,21 @@ export function expiryOf(sent: Moment, ttlMs: number, clock: Clock): number {
 /** The number of keepalives per time to live. */
 const KEEPALIVES_A_TTL = 5;
 
+interface GrantedLease {
+	readonly id: LeaseId;
+	readonly ttlMs: number;
+	readonly asOften?: number | undefined;
+}
+
 interface KeptLease {
 	readonly id: LeaseId;
 	readonly ttlMs: number;
+	/** How often it is kept alive, in milliseconds. */
+	readonly everyMs: number;
 	readonly events: LeaseEvents;
 	/** When the last acknowledged keepalive was sent. */
 	acknowledged: Moment;
+	answeredInMs: number;
 	/** When the pending keepalive was sent. */
 	asked: Moment | undefined;
 	/** It waits for a stream. */
@@ -93,7 +102,7 @@ export class LeaseKeeper {
 	 * @param revoke ends it in etcd
 	 */
 	keep(
-		{ id, ttlMs }: { readonly id: LeaseId; readonly ttlMs: number },
+		{ id, ttlMs, asOften = ttlMs }: GrantedLease,
 		sent: Moment,
 		events: LeaseEvents,
 		revoke: () => Promise<void>,
@@ -102,8 +111,10 @@ export class LeaseKeeper {
 		const lease: KeptLease = {
 			id,
 			ttlMs,
+			everyMs: asOften / KEEPALIVES_A_TTL,
 			events,
 			acknowledged: sent,
+			answeredInMs: clock.now() - sent.now,
 			asked: undefined,
 			isDue: false,
 			cancelTimer: () => {},
@@ -117,6 +128,9 @@ export class LeaseKeeper {
 			ttlMs,
 			get expiresAt() {
 				return expiryOf(lease.acknowledged, ttlMs, clock);
+			},
+			get answeredInMs() {
+				return lease.answeredInMs;
 			},
 			revoke: () => {
 				this.forget(id);
@@ -148,9 +162,9 @@ export class LeaseKeeper {
 
 	/** An agent's one lease uses the shared beat, so that it wakes once while idle; many leases would all come at once. */
 	private askLater(lease: KeptLease): void {
-		const afterMs = lease.ttlMs / KEEPALIVES_A_TTL;
-		const dueAt = lease.acknowledged.now + afterMs;
-		const at = this.leases.size > 1 ? dueAt : onBeat(dueAt, afterMs);
+		const { acknowledged, everyMs } = lease;
+		const dueAt = acknowledged.now + everyMs;
+		const at = this.leases.size > 1 ? dueAt : onBeat(dueAt, everyMs);
 		lease.cancelTimer = this.options.clock.wakeAt(at, () => {
 			lease.isDue = true;
 			this.ask(lease);
@@ -195,6 +209,7 @@ export class LeaseKeeper {
 			return;
 		}
 		lease.acknowledged = lease.asked;
+		lease.answeredInMs = this.options.clock.now() - lease.asked.now;
 		lease.asked = undefined;
 		this.askLater(lease);
 	}

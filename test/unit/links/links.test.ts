@@ -189,7 +189,7 @@ describe("A9 linked agents", () => {
 		await clock.advance(60_000);
 		expect(warned).toEqual([
 			expect.stringMatching(
-				/not a at \[::1\]:\d+ \(.+\): .*link_port=PORT.* --links off$/,
+				/^a cannot be called at \[::1\]:\d+ \(.+\)\. .*link_port=PORT.* --links off: /,
 			),
 		]);
 	});

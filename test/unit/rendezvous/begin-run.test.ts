@@ -7,7 +7,12 @@ import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import type { RunSpec } from "../../../src/rendezvous/records/run-spec.js";
 import type { RunView } from "../../../src/rendezvous/records/run-view.js";
 import { runSpec } from "../../helpers/run-settings.js";
-import { nodeRecord, runView, seatRecord } from "../../helpers/run-view.js";
+import {
+	nodeRecord,
+	roundRecord,
+	runView,
+	seatRecord,
+} from "../../helpers/run-view.js";
 
 const SPEC = runSpec({ minNodes: 1, maxNodes: 2, maxRestarts: 3 });
 const NEW = { wallTime: 1_795_163_940_000.6, hasWaited: false };
@@ -149,10 +154,18 @@ describe("what a process that has just started does", () => {
 				coming,
 			);
 		const left = new Map([["b", "b-1"]]);
+		const all = new Map([...left, ["a", "a-1"]]);
+		const { outcome = null } = ENDED;
+		const over = { round: roundRecord({ ...ROUND, outcome }) };
 
 		it.each<[string, Beginning, number]>([
 			["as long as they may ride", begin(), 600_000],
 			["less where one has ended", begin(mine, NEW, { left }), 17_500],
+			[
+				"also where others have stopped the run",
+				begin(theirs, NEW, over),
+				600_000,
+			],
 		])("waits for them, %s", (_, beginning, lastMs) => {
 			expect(beginning).toMatchObject({ kind: "wait", lastMs });
 		});
@@ -160,9 +173,10 @@ describe("what a process that has just started does", () => {
 		it.each<[string, Beginning]>([
 			["once it has waited", begin(mine, { ...NEW, hasWaited: true })],
 			["where its user turns that off", begin({ ...mine, rideOutMs: 0 })],
+			["where all of them have ended", begin(mine, NEW, { left: all })],
 			[
-				"where all of them have ended",
-				begin(mine, NEW, { left: new Map([...left, ["a", "a-1"]]) }),
+				"where all have seen its end",
+				begin(theirs, NEW, { ...over, left: all }),
 			],
 		])("begins again %s", (_, beginning) => {
 			expect(beginning).toMatchObject({ kind: "begin" });

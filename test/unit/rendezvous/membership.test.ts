@@ -22,11 +22,17 @@ import {
 	intentOf,
 	runSpec,
 } from "../../helpers/run-settings.js";
-import { roundRecord } from "../../helpers/run-view.js";
+import { roundRecord, seatRecord } from "../../helpers/run-view.js";
 import { settle, VirtualClock } from "../../helpers/virtual-clock.js";
 
 const KEYS = new RunKeys("r");
 const TTL_MS = 5_000;
+const OVER = {
+	result: "stopped",
+	exitCode: 5,
+	reason: "stop",
+	root: null,
+} as const;
 
 /** A store whose leases end, as far as their holders know, at a time that the test sets. */
 class LapsingStore extends LeasedStore {
@@ -111,6 +117,22 @@ describe("an agent's membership", () => {
 		await settle();
 	});
 
+	/** An agent of another node that may ride an outage out. */
+	const linked = (nodeId: string, given: Partial<MembershipOptions> = {}) =>
+		new Membership({
+			...options,
+			identity: agentIdentity({ nodeId, incarnation: `${nodeId}-1` }),
+			spec: { ...options.spec, rideOutMs: 600_000 },
+			...given,
+			links: {
+				tellHead() {},
+				tell() {},
+				begin() {},
+				listen() {},
+				known: new Set(),
+				knownFor: undefined,
+			},
+		});
 	const put = (round: RoundRecord) =>
 		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
 	const own = async () => {
@@ -176,6 +198,29 @@ describe("an agent's membership", () => {
 		expect(longer).toEqual([]);
 	});
 
+	it("B3 keeps its lease's time also where it went on without the store as long as it may", async () => {
+		const clock = new VirtualClock(0);
+		store = new LapsingStore();
+		const link = { address: "b.example", port: 1, secret: "s" };
+		const alone = linked("b", {
+			...{ store, clock },
+			identity: agentIdentity({ nodeId: "b", incarnation: "b-1", link }),
+			spec: runSpec({ minNodes: 1, maxNodes: 1, rideOutMs: 9_000 }),
+		});
+		await alone.join({ isDead: () => false });
+		alone.start(listener);
+		alone.publish(intentOf());
+		await settle();
+		store.isAway = true;
+		await clock.advance(8_500);
+		expect(losses).toEqual([8_750]);
+		store.isAway = false;
+		store.expiresAt = Number.POSITIVE_INFINITY;
+		await clock.advance(1_000);
+		expect(store.newest.ttlMs).toBe(TTL_MS);
+		expect(longer).toEqual([]);
+	});
+
 	it("names the start of the run that it has joined, also where what it sees first is a later one", async () => {
 		const seen: RoundView[] = [];
 		const late = new Membership({
@@ -190,6 +235,34 @@ describe("an agent's membership", () => {
 		expect(seen[0]).toMatchObject({ joined: 7, round: { instance: 8 } });
 		const { entries } = await store.snapshot([KEYS.node("b")]);
 		expect(entries.size).toBe(0);
+	});
+
+	it.each([
+		["its run is over", { outcome: OVER }, true],
+		["its store has forgotten a part of it", { synced: 0, planId: null }, true],
+		["a later start of it is over", { instance: 8, outcome: OVER }, false],
+		["it only ends", {}, false],
+	])("says that it has left its round where it ends and %s: %j", async (_, end, isSaid) => {
+		const other = linked("b");
+		const { joined = 0 } = views[0] ?? {};
+		await other.join({ isDead: () => false });
+		other.start(listener);
+		const plan = { synced: 1, planId: "plan-1", seats: 1 };
+		const ROUND = { instance: joined, ...plan };
+		const seat = seatRecord("b", { localWorldSize: 1 });
+		await store.transaction(
+			[],
+			[{ put: KEYS.seat("b"), value: encodeRecord(seat) }],
+		);
+		await put(roundRecord(ROUND));
+		await settle();
+		await put(roundRecord({ ...ROUND, ...end }));
+		await settle();
+		await other.close();
+		const { entries } = await store.snapshot([KEYS.left]);
+		const said = entries.get(KEYS.leftBy("b"))?.value ?? "{}";
+		const whoLeft = isSaid ? "b-1" : undefined;
+		expect(JSON.parse(said).incarnation).toBe(whoLeft);
 	});
 
 	it("says nothing in a later start of the run", async () => {

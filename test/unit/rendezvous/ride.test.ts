@@ -29,6 +29,7 @@ interface Given {
 	readonly ridesAlone?: boolean;
 	/** Of its own lease. */
 	readonly ttlMs?: number;
+	readonly answeredInMs?: number;
 	/** The agents that the head knows. */
 	readonly known?: readonly string[];
 }
@@ -70,6 +71,7 @@ class Agent {
 			lease: () => ({
 				expiresAt: this.heardStoreAt + ttlMs - this.clock.sleptMs,
 				ttlMs,
+				answeredInMs: given.answeredInMs ?? 5,
 			}),
 			rideOutMs: given.rideOutMs ?? 600_000,
 			ridesAlone: given.ridesAlone ?? false,
@@ -414,7 +416,7 @@ describe("an agent that is not the head", () => {
 
 	it.each<[string, Given?]>([
 		["sleeps before it has the store again"],
-		["has a lease of its own that lives longer", { ttlMs: 2 * TTL_MS }],
+		["is slow", { ttlMs: 2 * TTL_MS, answeredInMs: AWAY_MS / 3 }],
 	])("says that the store is there for as long where it %s", (_, given) => {
 		const agent = new Agent("b", given);
 		agent.clock.sleptMs = given === undefined ? TTL_MS : 0;
@@ -422,6 +424,13 @@ describe("an agent that is not the head", () => {
 		agent.clock.pass(given === undefined ? AWAY_MS - 1 : AWAY_MS);
 		agent.hear("poll", 1);
 		expect(agent.toldBy("back")).toEqual(["head"]);
+	});
+
+	it("says that it is away as soon as others where its own lease lives longer", () => {
+		const agent = new Agent("b", { ttlMs: 4 * TTL_MS });
+		agent.clock.pass(AWAY_MS);
+		agent.hear("poll", 1);
+		expect(agent.toldBy("away")).toEqual(["head"]);
 	});
 
 	it("says nothing of a round that was left", () => {
@@ -574,6 +583,24 @@ describe("a permission", () => {
 			"the store is away: all 2 nodes of round 1 confirm it, so its workers run on, for 10 min 0 s at most",
 			"the store is back after 4.5 s: the round goes on",
 		]);
+	});
+
+	it.each([
+		[600_000, "and not all nodes of round 1 confirm it any more"],
+		[5_000, "has been away for as long as a round goes on without it"],
+	])("says why it ends where it may last %j ms, and neither goes on nor is told then", (rideOutMs, words) => {
+		const agent = without("b", { rideOutMs });
+		const ride = (poll: number) => {
+			agent.hear("poll", poll);
+			agent.hear("ride", poll);
+		};
+		agent.clock.pass(TTL_MS / 2);
+		ride(1);
+		expect(agent.ride.end()).toContain(words);
+		ride(2);
+		agent.keepAlive();
+		expect(agent.words).toHaveLength(1);
+		expect(new Agent("b").ride.end()).toBeUndefined();
 	});
 });
 

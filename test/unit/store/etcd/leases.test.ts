@@ -63,9 +63,9 @@ function keeperOf() {
 	const losses: string[] = [];
 	const sent: number[] = [];
 	const revoked: string[] = [];
-	const keep = (id: string, ttlMs = TTL_MS) =>
+	const keep = (id: string, ttlMs = TTL_MS, asOften?: number) =>
 		keeper.keep(
-			{ id, ttlMs },
+			{ id, ttlMs, asOften },
 			momentOf(clock),
 			{
 				onLost: (reason) => losses.push(`${id}: ${reason}`),
@@ -123,6 +123,16 @@ describe("a lease that is kept", () => {
 		keep("2");
 		await clock.advance(1_000);
 		expect(sent).toEqual([1_000, 2_000, 3_000, 3_300]);
+	});
+
+	it("is asked for as often as a shorter one where it is to be, and tells how long an answer took", async () => {
+		const { clock, keep, sent, acknowledge } = keeperOf();
+		const lease = keep("1", 20_000, TTL_MS);
+		await clock.advance(1_300);
+		acknowledge("1");
+		await clock.advance(700);
+		expect(sent).toEqual([1_000, 2_000]);
+		expect(lease).toMatchObject({ answeredInMs: 300, expiresAt: 21_000 });
 	});
 
 	it("lives from the sending of what was acknowledged, not from the answer", async () => {
