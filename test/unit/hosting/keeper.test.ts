@@ -9,12 +9,14 @@ import {
 /** After how many seconds of these sights, one each second, etcd is needed no longer; undefined: it still is. */
 function endsAfter(
 	sights: readonly Sight[],
-	{ idleMs = 60_000, hasLeft = false } = {},
+	{ idleMs = 60_000, rideOutMs = 0, hasLeft = false } = {},
 ): number | undefined {
-	let memory: UseMemory = { usedAt: 0, overSince: undefined };
+	let memory: UseMemory = { usedAt: 0, lookedAt: 0, silentMs: 0 };
 	for (const [index, sight] of sights.entries()) {
 		const now = (index + 1) * 1_000;
-		const judged = judgeUse(memory, sight, now, { idleMs, hasLeft });
+		const judged = judgeUse(memory, sight, now, {
+			...{ idleMs, rideOutMs, hasLeft },
+		});
 		if (judged.isDone) return now / 1_000;
 		memory = judged.memory;
 	}
@@ -50,6 +52,23 @@ it.each<[string, readonly Sight[], number | undefined]>([
 	],
 ])("etcd is ended: %s", (_, sights, seconds) => {
 	expect(endsAfter(sights)).toBe(seconds);
+});
+
+it.each<[string, readonly Sight[], number | undefined]>([
+	["not while rounds go on without it", times(640, "unknown"), undefined],
+	[
+		"not at once where it answers again, for those who come back to it",
+		["used", ...times(500, "unknown"), ...times(59, "deserted")],
+		undefined,
+	],
+	["silent for longer than any round goes on", times(700, "unknown"), 660],
+	[
+		"deserted for too long, whenever it was silent",
+		["used", ...times(500, "unknown"), ...times(90, "deserted")],
+		561,
+	],
+])("where rounds ride out an outage, etcd is ended: %s", (_, sights, seconds) => {
+	expect(endsAfter(sights, { rideOutMs: 600_000 })).toBe(seconds);
 });
 
 it("is ended soon where its agent has left in order, and nobody else is there", () => {
