@@ -1,4 +1,4 @@
-import type { Checker } from "../history.js";
+import type { Checker, History } from "../history.js";
 import type { PolicyFamily } from "../sim-policies.js";
 import { acknowledgements } from "./acknowledgements.js";
 import { alternation } from "./alternation.js";
@@ -81,8 +81,17 @@ const BY_FAMILY: Readonly<Record<PolicyFamily, readonly Checker[]>> = {
 	soft: [survivors],
 };
 
-export function checkersFor(family: PolicyFamily): readonly Checker[] {
-	return [...ALWAYS, ...BY_FAMILY[family]];
+/** A store that was set up from an older copy of itself plans rounds again, and charges again. */
+const OF_ONE_STORE: readonly Checker[] = [samePlan, barrier, budget];
+
+export function checkersFor(
+	family: PolicyFamily,
+	{ restored }: Pick<History, "restored">,
+): readonly Checker[] {
+	const all = [...ALWAYS, ...BY_FAMILY[family]];
+	return restored === undefined
+		? all
+		: all.filter((checker) => !OF_ONE_STORE.includes(checker));
 }
 
 export const CHECKERS: readonly Checker[] = [
