@@ -87,9 +87,14 @@ export class SnapshotCache {
 		return read;
 	}
 
-	/** Makes the next read fetch everything. */
-	forget(): void {
+	/** The next read fetches everything: the store may be another one, which has passed the last records' revision. */
+	distrust(): void {
 		this.seen = undefined;
+	}
+
+	/** The same, and nothing that was offered or told before counts. */
+	forget(): void {
+		this.distrust();
 		this.offered = undefined;
 		this.written = 0;
 		this.heard.clear();
