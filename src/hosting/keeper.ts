@@ -193,8 +193,10 @@ export interface UseMemory {
 	/** When it was last seen in use, or else when the keeper began. */
 	readonly usedAt: number;
 	readonly lookedAt: number;
-	/** For how long it has not answered since. */
+	/** For how long it has not answered since, although nodes held leases before. */
 	readonly silentMs: number;
+	/** When it last answered, no node held a lease. */
+	readonly isDeserted?: boolean | undefined;
 	/** Since when the run is over. */
 	readonly overSince?: number | undefined;
 }
@@ -224,26 +226,23 @@ export function judgeUse(
 	const isOver =
 		memory.overSince !== undefined && now - memory.overSince >= OVER_MS;
 	const desertedMs = now - memory.usedAt;
-	const isLeft = hasLeft && sight === "deserted" && desertedMs >= LEFT_MS;
+	const isLeft = hasLeft && memory.isDeserted === true && desertedMs >= LEFT_MS;
 	const idleFor = desertedMs - Math.min(memory.silentMs, rideOutMs);
 	return { memory, isDone: isOver || isLeft || idleFor >= idleMs };
 }
 
-function remember(
-	{ usedAt, lookedAt, silentMs, overSince }: UseMemory,
-	sight: Sight,
-	now: number,
-): UseMemory {
+function remember(before: UseMemory, sight: Sight, now: number): UseMemory {
+	const { usedAt, lookedAt, silentMs, overSince } = before;
 	switch (sight) {
 		case "used":
 			return { usedAt: now, lookedAt: now, silentMs: 0 };
 		case "over":
 			return { usedAt, lookedAt: now, silentMs, overSince: overSince ?? now };
 		case "deserted":
-			return { usedAt, lookedAt: now, silentMs };
+			return { usedAt, lookedAt: now, silentMs, isDeserted: true };
 		case "unknown": {
-			const longer = silentMs + now - lookedAt;
-			return { usedAt, lookedAt: now, silentMs: longer, overSince };
+			const longer = before.isDeserted ? 0 : now - lookedAt;
+			return { ...before, lookedAt: now, silentMs: silentMs + longer };
 		}
 	}
 }

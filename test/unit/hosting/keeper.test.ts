@@ -67,6 +67,11 @@ it.each<[string, readonly Sight[], number | undefined]>([
 		["used", ...times(500, "unknown"), ...times(90, "deserted")],
 		561,
 	],
+	[
+		"silent after it was deserted, when no round goes on",
+		["used", ...times(30, "deserted"), ...times(90, "unknown")],
+		61,
+	],
 ])("where rounds ride out an outage, etcd is ended: %s", (_, sights, seconds) => {
 	expect(endsAfter(sights, { rideOutMs: 600_000 })).toBe(seconds);
 });
@@ -74,6 +79,10 @@ it.each<[string, readonly Sight[], number | undefined]>([
 it("is ended soon where its agent has left in order, and nobody else is there", () => {
 	const hasLeft = true;
 	expect(endsAfter(["used", ...times(30, "deserted")], { hasLeft })).toBe(11);
+	expect(
+		endsAfter(["used", "deserted", ...times(30, "unknown")], { hasLeft }),
+		"the others of the cluster went first",
+	).toBe(11);
 	expect(endsAfter(times(100, "used"), { hasLeft })).toBeUndefined();
 	expect(
 		endsAfter(["used", ...times(30, "unknown")], { hasLeft }),
