@@ -81,17 +81,25 @@ const BY_FAMILY: Readonly<Record<PolicyFamily, readonly Checker[]>> = {
 	soft: [survivors],
 };
 
-/** A store that was set up from an older copy of itself plans rounds again, and charges again. */
-const OF_ONE_STORE: readonly Checker[] = [samePlan, barrier, budget];
+/** What holds of agents also where their store, set up from an older copy of itself, has forgotten rounds and records. */
+const WHATEVER_IS_STORED: readonly Checker[] = [
+	fencing,
+	orphans,
+	stuck,
+	remnants,
+	alternation,
+	fewRequests,
+	outcomes,
+	convergence,
+];
 
 export function checkersFor(
 	family: PolicyFamily,
 	{ restored }: Pick<History, "restored">,
 ): readonly Checker[] {
-	const all = [...ALWAYS, ...BY_FAMILY[family]];
 	return restored === undefined
-		? all
-		: all.filter((checker) => !OF_ONE_STORE.includes(checker));
+		? [...ALWAYS, ...BY_FAMILY[family]]
+		: WHATEVER_IS_STORED;
 }
 
 export const CHECKERS: readonly Checker[] = [
