@@ -91,11 +91,15 @@ export class DataDirectory {
 		this.discardData();
 	}
 
-	/** Records that it is in use now. */
+	/** Records that it is in use now. Where that cannot be done, the etcd that serves from it must not end. */
 	touch(wallTime: number): void {
 		const file = join(this.directory, USED_FILE);
-		if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600 });
-		utimesSync(file, wallTime / 1_000, wallTime / 1_000);
+		try {
+			if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600 });
+			utimesSync(file, wallTime / 1_000, wallTime / 1_000);
+		} catch {
+			// It is gone, or cannot be written.
+		}
 	}
 
 	discardData(): void {

@@ -15,6 +15,8 @@ export interface KeeperSettings {
 	readonly listen: readonly string[];
 	/** How long an unused etcd is kept, in milliseconds. */
 	readonly idleMs: number;
+	/** How much longer while it does not answer: rounds go on without it. */
+	readonly rideOutMs: number;
 }
 
 /** Whether the member joins a cluster that has run without it. */

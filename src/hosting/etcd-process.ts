@@ -13,7 +13,7 @@ const LAST_LINES = 10;
 /** A panic of a Go program prints its reason first, and then the stack of each goroutine. */
 const STACKS = /^goroutine \d+ \[/m;
 const SHUT_OUT =
-	/has been permanently removed from the cluster|tocommit\(\d+\) is out of range/;
+	/has been permanently removed from the cluster|tocommit\(\d+\) is out of range|"level":"(?:fatal|panic)".*(?:already been bootstrapped|crc mismatch|snapshot file doesn't exist|invalid database|file size too small)/;
 /** A larger log is not kept: it holds nothing new. */
 const LARGEST_LOG_BYTES = 8 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ const LARGEST_LOG_BYTES = 8 * 1024 * 1024;
 export class EtcdProcess {
 	/** Resolves once it has ended, or could not be started. */
 	readonly ended: Promise<void>;
-	/** Whether it can never be a member with this data: it was removed, or has lost what it had confirmed. */
+	/** Whether it can never be a member with this data: it was removed, or what it had confirmed is lost or cannot be read. */
 	isShutOut = false;
 	private readonly child: ChildProcess;
 	private stderr = "";

@@ -136,17 +136,18 @@ export class Keeper {
 
 	private async watchUse(): Promise<void> {
 		const { settings, data, clock } = this.parts;
-		const { listen, places, member, runId, idleMs } = settings;
+		const { listen, places, member, runId, idleMs, rideOutMs } = settings;
 		const gateway = new Gateway({
 			host: listen[0] ?? "",
 			port: places[member]?.port ?? 0,
 		});
-		let memory: UseMemory = { usedAt: clock.now(), overSince: undefined };
+		const usedAt = clock.now();
+		let memory: UseMemory = { usedAt, lookedAt: usedAt, silentMs: 0 };
 		while (this.end === undefined) {
 			await pause(clock, LOOK_EVERY_MS);
 			const sight = await gateway.look(runId);
 			const { hasLeft } = data;
-			const limits = { idleMs, hasLeft };
+			const limits = { idleMs, rideOutMs, hasLeft };
 			const judged = judgeUse(memory, sight, clock.now(), limits);
 			memory = judged.memory;
 			data.touch(clock.wallTime());
@@ -191,13 +192,20 @@ export function judgeEntry(members: readonly Member[], own: string): Entry {
 export interface UseMemory {
 	/** When it was last seen in use, or else when the keeper began. */
 	readonly usedAt: number;
+	readonly lookedAt: number;
+	/** For how long it has not answered since, although nodes held leases before. */
+	readonly silentMs: number;
+	/** When it last answered, no node held a lease. */
+	readonly isDeserted?: boolean | undefined;
 	/** Since when the run is over. */
-	readonly overSince: number | undefined;
+	readonly overSince?: number | undefined;
 }
 
 interface UseLimits {
 	/** How long it may stay unused. */
 	readonly idleMs: number;
+	/** How long rounds go on while it does not answer: that time does not count. */
+	readonly rideOutMs: number;
 	/** The agent here has left regularly, so every other node of the run holds a lease. */
 	readonly hasLeft: boolean;
 }
@@ -209,23 +217,32 @@ const LEFT_MS = 10_000;
 
 /** Whether the etcd is no longer needed. If it does not answer, the earlier state counts. */
 export function judgeUse(
-	{ usedAt, overSince }: UseMemory,
+	before: UseMemory,
 	sight: Sight,
 	now: number,
-	{ idleMs, hasLeft }: UseLimits,
+	{ idleMs, rideOutMs, hasLeft }: UseLimits,
 ): { readonly memory: UseMemory; readonly isDone: boolean } {
-	const memory: UseMemory = {
-		usedAt: sight === "used" ? now : usedAt,
-		overSince:
-			sight === "over"
-				? (overSince ?? now)
-				: sight === "unknown"
-					? overSince
-					: undefined,
-	};
+	const memory = remember(before, sight, now);
 	const isOver =
 		memory.overSince !== undefined && now - memory.overSince >= OVER_MS;
 	const desertedMs = now - memory.usedAt;
-	const isLeft = hasLeft && sight === "deserted" && desertedMs >= LEFT_MS;
-	return { memory, isDone: isOver || isLeft || desertedMs >= idleMs };
+	const isLeft = hasLeft && memory.isDeserted === true && desertedMs >= LEFT_MS;
+	const idleFor = desertedMs - Math.min(memory.silentMs, rideOutMs);
+	return { memory, isDone: isOver || isLeft || idleFor >= idleMs };
+}
+
+function remember(before: UseMemory, sight: Sight, now: number): UseMemory {
+	const { usedAt, lookedAt, silentMs, overSince } = before;
+	switch (sight) {
+		case "used":
+			return { usedAt: now, lookedAt: now, silentMs: 0 };
+		case "over":
+			return { usedAt, lookedAt: now, silentMs, overSince: overSince ?? now };
+		case "deserted":
+			return { usedAt, lookedAt: now, silentMs, isDeserted: true };
+		case "unknown": {
+			const longer = before.isDeserted ? 0 : now - lookedAt;
+			return { ...before, lookedAt: now, silentMs: silentMs + longer };
+		}
+	}
 }

@@ -34,8 +34,8 @@ const START_WITHIN_MS = 30_000;
 const CHECK_EVERY_MS = 2_000;
 /** An unused etcd is kept at least this long. */
 const SHORTEST_IDLE_MS = 60_000;
-/** The most restarts in a row of a keeper that fails. */
-const MOST_FAILURES = 5;
+/** So many failures of a keeper in a row double the time until the next check. */
+const MOST_FAILURES = 3;
 /** How long the ports may be taken although nothing listens: another etcd here may be starting or ending. */
 const TAKEN_WITHIN_MS = 5_000;
 
@@ -95,7 +95,7 @@ async function host(
 	{ places, member, listen }: OwnPart,
 	options: MeetingOptions,
 ): Promise<HostedMeeting> {
-	const { environment, runId, rendezvous } = options.config;
+	const { environment, runId, rendezvous, rideOutMs } = options.config;
 	const [program, setpriv] = await Promise.all([
 		findEtcd(environment),
 		findSetpriv(environment.PATH),
@@ -104,8 +104,9 @@ async function host(
 	const place = { host: listen[0] ?? "", port: places[member]?.port ?? 0 };
 	const directory = meetingDirectory(base, { runId, ...place });
 	const idleMs = Math.max(rendezvous.joinTimeoutMs, SHORTEST_IDLE_MS);
+	const times = { idleMs, rideOutMs };
 	const hosted = new Host(
-		{ program, setpriv, runId, directory, places, member, listen, idleMs },
+		{ program, setpriv, runId, directory, places, member, listen, ...times },
 		options,
 	);
 	await hosted.start();
@@ -224,26 +225,28 @@ class Host implements HostedMeeting {
 	private checkLater(): void {
 		const { clock } = this.options;
 		if (this.isClosed) return;
-		const at = onBeat(clock.now() + CHECK_EVERY_MS, CHECK_EVERY_MS);
+		const pauseMs =
+			CHECK_EVERY_MS * 2 ** Math.min(this.failures, MOST_FAILURES);
+		const at = onBeat(clock.now() + pauseMs, CHECK_EVERY_MS);
 		this.cancelCheck = clock.wakeAt(at, () => {
 			this.check().finally(() => this.checkLater());
 		});
 	}
 
+	/** What made it fail, such as a full disk, may pass as long as its run may go on without it. */
 	private async check(): Promise<void> {
-		if (!this.isUnkept) return;
+		if (!this.isUnkept && this.failures === 0) return;
 		const { kind } = await this.gateway.answerer();
-		if (kind !== "nobody" || this.isClosed) return;
+		if (kind === "etcd") this.failures = 0;
+		if (!this.isUnkept || kind !== "nobody" || this.isClosed) return;
 		const { log } = this.options;
 		const { end } = this.keeper ?? {};
 		if (end?.kind === "failed" || end?.kind === "taken") this.failures += 1;
-		if (this.failures > MOST_FAILURES) return;
-		if (this.failures === MOST_FAILURES) {
-			log.warn(`${this.failed().message}; it is not started again`);
-			this.failures += 1;
-			return;
-		}
-		log.warn(`the etcd at ${this.endpoint} is gone, and is started again`);
+		const words =
+			this.failures === MOST_FAILURES
+				? `${this.failed().message}; it is tried again, and again`
+				: `the etcd at ${this.endpoint} is gone, and is started again`;
+		if (this.failures <= MOST_FAILURES) log.warn(words);
 		this.keeper = new StartedKeeper(this.settings);
 	}
 

@@ -27,6 +27,7 @@ export class Meeting {
 		readonly hosts: readonly number[],
 		readonly nodes: string,
 		readonly conf = CONF,
+		private readonly env: Readonly<Record<string, string>> = {},
 	) {
 		onTestFinished(() => {
 			for (const pid of [...this.keepers(), ...this.etcds()]) endProcess(pid);
@@ -42,9 +43,10 @@ export class Meeting {
 		hosts: readonly number[],
 		nodes: string,
 		conf?: string,
+		env?: Readonly<Record<string, string>>,
 	): Promise<Meeting> {
 		needEtcd();
-		return new Meeting(await freePort(), hosts, nodes, conf);
+		return new Meeting(await freePort(), hosts, nodes, conf, env);
 	}
 
 	/** Starts the agent of the machine 127.0.0.<number>. */
@@ -61,6 +63,7 @@ export class Meeting {
 			],
 			{
 				env: {
+					...this.env,
 					ELASTIC_RUN_NODE_ID: `node-${number}`,
 					ELASTIC_RUN_LOG_DIR: join(this.site.logs, String(number)),
 				},

@@ -68,6 +68,12 @@ export class EtcdData {
 		return { succeeded, revision: this.revision, read };
 	}
 
+	/** Holds what a copy says, and nothing else. */
+	load({ revision, entries }: Snapshot): void {
+		this.revision = revision;
+		for (const [key, entry] of entries) this.entries.set(key, entry);
+	}
+
 	/** Deletes these keys in one revision; no condition, no limit. */
 	delete(keys: readonly string[]): void {
 		const present = keys.filter((key) => this.entries.has(key));

@@ -92,6 +92,8 @@ export interface History {
 	readonly words: Word[];
 	/** When the store lost all of the run's keys. */
 	readonly wipes: number[];
+	/** When it was set up from an older copy: from then on its history is another one. */
+	restored?: number;
 	/** Situations that can only be seen while they come about. */
 	readonly noted: Set<Situation>;
 	/** What the store has taken, in its order. */

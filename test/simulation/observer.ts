@@ -5,7 +5,13 @@ import {
 	type NodeRecord,
 	ROUND,
 } from "../../src/rendezvous/records/records.js";
-import type { Compare, Entry, LeaseId, Write } from "../../src/store/store.js";
+import type {
+	Compare,
+	Entry,
+	LeaseId,
+	Snapshot,
+	Write,
+} from "../../src/store/store.js";
 import type { EtcdData } from "./etcd-data.js";
 import type { History, ProcessHistory } from "./history.js";
 import { coordinatorOf, readRound } from "./read-round.js";
@@ -95,6 +101,22 @@ export class Observer implements ServerObserver {
 			const holder = this.process(decodeRecord(NODE, entry).incarnation);
 			holder.recordTaken.push(timeline.now);
 			this.noteRecord(holder.nodeId, null);
+		}
+	}
+
+	/** The store holds an older copy of itself. */
+	restored(before: Snapshot, copy: Snapshot): void {
+		const { keys, timeline } = this.options;
+		const { nodes } = keys;
+		for (const { key } of before.entries.values()) {
+			if (!key.startsWith(nodes) || copy.entries.has(key)) continue;
+			this.noteRecord(key.slice(nodes.length), null);
+		}
+		for (const entry of copy.entries.values()) {
+			if (!entry.key.startsWith(nodes)) continue;
+			const record = decodeRecord(NODE, entry);
+			this.process(record.incarnation).recordMade.push(timeline.now);
+			this.noteRecord(record.nodeId, record);
 		}
 	}
 

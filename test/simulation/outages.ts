@@ -101,3 +101,59 @@ function breakLinks(run: Simulation, agent: SimAgent, random: Random): void {
 		links.mend(),
 	);
 }
+
+/** In one of so many runs with links more goes wrong; the others play as if it could not. */
+const MORE_IN = 4;
+
+/** One link is cut, the store is set up from an older copy, or a node that rides out an outage is started elsewhere. */
+export function planRarities(run: Simulation, seed: number): void {
+	if (seed % MORE_IN !== 2) return;
+	const random = new Random(seed * OTHER_CHANCE + 2);
+	for (let count = random.integer(1, 4); count > 0; count--) {
+		run.after(random.between(2_000, run.lastFault), () =>
+			random.pick(RARITIES)(run, random),
+		);
+	}
+}
+
+type Rarity = (run: Simulation, random: Random) => void;
+
+const RARITIES: readonly [Rarity, ...Rarity[]] = [
+	cutOneLink,
+	cutOneLink,
+	startRiderElsewhere,
+	startRiderElsewhere,
+	restoreCopy,
+];
+
+/** In one direction or both. */
+function cutOneLink(run: Simulation, random: Random): void {
+	const ends = run.living().flatMap(({ links }) => links ?? []);
+	const [from, to] = random.shuffle(ends);
+	if (from === undefined || to === undefined) return;
+	const durationMs = run.leaseTtlMs * someTtls(random);
+	run.breakLink(from, to, durationMs);
+	if (random.chance(0.5)) run.breakLink(to, from, durationMs);
+}
+
+/** All that live are cut off from the store, and some are started again on other machines. */
+function startRiderElsewhere(run: Simulation, random: Random): void {
+	const cutOff = random.shuffle(run.living());
+	const durationMs = run.leaseTtlMs * random.between(3, 8);
+	for (const agent of cutOff) run.disturb(agent, durationMs, CUT_OFF);
+	for (const { history } of cutOff.slice(0, random.integer(1, 2))) {
+		run.after(random.between(0, durationMs / 2), () =>
+			run.startAgent(history.nodeId),
+		);
+	}
+}
+
+/** Seldom: hardly anything of such a run is left to be looked at. */
+function restoreCopy(run: Simulation, random: Random): void {
+	const ageMs = random.chance(0.5)
+		? random.between(50, 2_000)
+		: random.between(2_000, 20_000);
+	if (random.chance(0.3)) {
+		run.store.restoreCopy(ageMs, random.between(500, 4_000));
+	}
+}

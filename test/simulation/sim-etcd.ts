@@ -3,6 +3,7 @@ import type {
 	Entry,
 	LeaseId,
 	ReadBack,
+	Snapshot,
 	TransactionResult,
 	Write,
 } from "../../src/store/store.js";
@@ -18,6 +19,12 @@ export const SHORTEST_TTL_MS = 2_000;
 interface ServerLease {
 	readonly ttlMs: number;
 	expiresAt: number;
+}
+
+/** What a copy of a cluster holds. */
+export interface EtcdCopy {
+	readonly data: Snapshot;
+	readonly leases: ReadonlyMap<LeaseId, ServerLease>;
 }
 
 /** One process's stream of watch events. */
@@ -166,6 +173,21 @@ export class SimEtcd {
 		this.leases.clear();
 		this.data = this.emptyData();
 		this.state = "serves";
+	}
+
+	copy(): EtcdCopy {
+		return { data: this.data.snapshot(["/"]), leases: new Map(this.leases) };
+	}
+
+	/** A new cluster under the old address, set up from a copy. */
+	startFrom({ data, leases }: EtcdCopy): void {
+		this.startEmpty();
+		this.data.load(data);
+		for (const [id, { ttlMs }] of leases) {
+			const lease = { ttlMs, expiresAt: this.timeline.now + ttlMs };
+			this.leases.set(id, lease);
+			this.lapseWhenDue(id, lease);
+		}
 	}
 
 	/** What compaction does to watches that are behind, and a reset to all of them. */

@@ -18,6 +18,8 @@ export class SimNetwork {
 	readonly ends = new Map<string, SimLinks>();
 	/** These reach only each other, and the others only the others. */
 	split: ReadonlySet<SimLinks> = new Set();
+	/** What the one says, the other does not hear. */
+	readonly broken = new Map<SimLinks, SimLinks>();
 
 	/** @param random of its own, so that a run without links is played as before */
 	constructor(
@@ -28,7 +30,9 @@ export class SimNetwork {
 	/** One message of one connection; it may be lost, late or doubled, and overtake others. */
 	carry(from: SimLinks, to: SimLinks, arrive: () => void): void {
 		const { random, timeline } = this;
-		const isSplit = () => this.split.has(from) !== this.split.has(to);
+		const isSplit = () =>
+			this.split.has(from) !== this.split.has(to) ||
+			this.broken.get(from) === to;
 		if (from.isMute || to.isDeaf || isSplit()) return;
 		const copies = random.chance(DOUBLED_PART) ? 2 : 1;
 		for (let copy = 0; copy < copies; copy++) {

@@ -3,7 +3,7 @@ import { checkersFor } from "./checkers/index.js";
 import { planNotices } from "./faults.js";
 import { letGuardsSpeak } from "./guard-words.js";
 import type { History, Violation } from "./history.js";
-import { linked, planOutages } from "./outages.js";
+import { linked, planOutages, planRarities } from "./outages.js";
 import { Random } from "./random.js";
 import { type RunShape, someShape } from "./settings.js";
 import { SIM_POLICIES } from "./sim-policies.js";
@@ -45,7 +45,10 @@ export async function simulate(
 	const run = new Simulation(seed, random, shape);
 	run.planFaults(random.between(15_000, 60_000));
 	if (more.notices) planNotices(run, seed);
-	if (more.links) planOutages(run, seed);
+	if (more.links) {
+		planOutages(run, seed);
+		planRarities(run, seed);
+	}
 	letGuardsSpeak(run, seed);
 	await play(run, shape);
 	return judge(run);
@@ -68,7 +71,7 @@ async function play(run: Simulation, shape: RunShape): Promise<void> {
 }
 
 function judge({ history, trace, timeline }: Simulation): SimulatedRun {
-	const violations = checkersFor(SIM_POLICIES[history.policy].family)
+	const violations = checkersFor(SIM_POLICIES[history.policy].family, history)
 		.flatMap((checker) =>
 			[...checker.check(history)].map((found) => ({
 				checker: checker.name,

@@ -198,6 +198,13 @@ export class Simulation {
 		}
 	}
 
+	/** For a time what the one says by its links does not reach the other. */
+	breakLink(from: SimLinks, to: SimLinks, durationMs: number): void {
+		const { network } = this.machine;
+		network?.broken.set(from, to);
+		this.timeline.after(durationMs, () => network?.broken.delete(from));
+	}
+
 	/** No more faults, and workers that behave. Returns when the last disturbance is over. */
 	calmDown(): number {
 		this.machine.say("run", "nothing is disturbed from here on");

@@ -70,6 +70,25 @@ export class TroubledStore {
 		});
 	}
 
+	/** Sets it up again from a copy that is so old by then. */
+	restoreCopy(ageMs: number, downMs: number): void {
+		const { etcd, history, observer, timeline } = this.options;
+		const copy = etcd.copy();
+		timeline.after(ageMs, () =>
+			this.suffer("is set up from an older copy", downMs, {
+				begin: () => {
+					history.restored ??= timeline.now;
+					history.wipes.push(timeline.now);
+					etcd.stop();
+				},
+				end: () => {
+					observer.restored(etcd.data.snapshot(["/"]), copy.data);
+					etcd.startFrom(copy);
+				},
+			}),
+		);
+	}
+
 	/** Watches that are behind are cancelled. */
 	compact(): void {
 		this.options.say("is compacted");

@@ -28,7 +28,7 @@ it("an etcd's keeper opens no debugger and ends only when it is asked to", async
 	const settings: KeeperSettings = {
 		...{ program, setpriv: undefined, runId: "r", directory, member: 0 },
 		places: [{ host: "127.0.0.1", port: await freePort() }],
-		...{ listen: ["127.0.0.1"], idleMs: 600_000 },
+		...{ listen: ["127.0.0.1"], idleMs: 600_000, rideOutMs: 0 },
 	};
 	const keeper = spawn(
 		process.execPath,

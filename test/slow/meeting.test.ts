@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -24,7 +24,7 @@ import {
 	memberServes,
 	newest,
 } from "../helpers/meeting.js";
-import { waitFor } from "../helpers/processes.js";
+import { temporaryFolder, waitFor } from "../helpers/processes.js";
 import { onTestFinished, sideBySide } from "../helpers/this-test.js";
 
 /** One etcd for one endpoint, on any host. */
@@ -100,6 +100,34 @@ it.concurrent("the hosting etcd is killed, then its keeper: both come back with 
 	await meeting.ends(0, 0);
 	await meeting.isOver();
 });
+
+it.concurrent("an etcd that cannot be started for long, as on a full disk, is started once it can be: the round goes on", async () => {
+	const folder = temporaryFolder();
+	onTestFinished(folder.remove);
+	const full = join(folder.path, "full");
+	const tries = () => readFileSync(full).length;
+	const ETCD_BIN = join(folder.path, "etcd");
+	writeFileSync(
+		ETCD_BIN,
+		`#!/bin/sh\n[ -e ${full} ] && { echo >>${full}; exit 1; }\nexec ${needEtcd()} "$@"\n`,
+		{ mode: 0o755 },
+	);
+	const meeting = await Meeting.at([2], "2", undefined, { ETCD_BIN });
+	const host = meeting.agent(2);
+	meeting.agent(3);
+	const first = await lives(meeting.site, 1, 2);
+	writeFileSync(full, "");
+	kill(meeting.etcds());
+	await host.saw("stderr", "it is tried again, and again");
+	const before = tries();
+	await waitFor("another try", () => tries() > before);
+	rmSync(full);
+	await memberServes(meeting, 2);
+	await sawBeat(meeting.site, first);
+	releaseWorkers(meeting.site);
+	await meeting.ends(0, 0);
+	await meeting.isOver();
+}, 180_000);
 
 it.concurrent("master address and node rank are enough: rank 0 hosts, and has rank 0", async () => {
 	needEtcd();

@@ -225,6 +225,7 @@ export class Session {
 	private async write(): Promise<boolean> {
 		if (!this.guard.check()) return false;
 		const again = await this.writer.write();
+		if (!this.writer.isSure) this.cache.distrust();
 		if (!this.closed) this.tellOfStanding();
 		return again && !this.closed;
 	}

@@ -10,8 +10,6 @@ export class SnapshotCache {
 	private readonly heard = new Map<string, Entry>();
 	/** Whether something heard was in no look yet. */
 	private hasNews = false;
-	/** The newest of what was heard and shown: no later look may be older. */
-	private shown = 0;
 	private isReading = false;
 	/** Ends the current read. */
 	private take: (offered: Snapshot) => void = () => {};
@@ -75,13 +73,11 @@ export class SnapshotCache {
 		const told = this.hasNews ? this.told() : undefined;
 		this.hasNews = false;
 		if (told && offered === undefined && atLeast <= told.revision) {
-			if (isEnough(told)) {
-				const news = [...this.heard.values()];
-				this.shown = Math.max(...news.map((entry) => entry.modRevision));
-				return told;
-			}
+			if (isEnough(told)) return told;
 		}
-		const least = Math.max(atLeast, this.shown);
+		// No look is older than one before it, and none uses up news that it does not show.
+		const news = [...this.heard.values()].map((entry) => entry.modRevision);
+		const least = Math.max(atLeast, ...news);
 		const isNews =
 			offered !== undefined &&
 			offered.revision > this.revision &&
@@ -91,12 +87,16 @@ export class SnapshotCache {
 		return read;
 	}
 
-	/** Makes the next read fetch everything. */
-	forget(): void {
+	/** The next read fetches everything: the store may be another one, which has passed the last records' revision. */
+	distrust(): void {
 		this.seen = undefined;
+	}
+
+	/** The same, and nothing that was offered or told before counts. */
+	forget(): void {
+		this.distrust();
 		this.offered = undefined;
 		this.written = 0;
-		this.shown = 0;
 		this.heard.clear();
 	}
 

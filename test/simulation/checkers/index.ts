@@ -1,4 +1,4 @@
-import type { Checker } from "../history.js";
+import type { Checker, History } from "../history.js";
 import type { PolicyFamily } from "../sim-policies.js";
 import { acknowledgements } from "./acknowledgements.js";
 import { alternation } from "./alternation.js";
@@ -81,8 +81,25 @@ const BY_FAMILY: Readonly<Record<PolicyFamily, readonly Checker[]>> = {
 	soft: [survivors],
 };
 
-export function checkersFor(family: PolicyFamily): readonly Checker[] {
-	return [...ALWAYS, ...BY_FAMILY[family]];
+/** What holds of agents also where their store, set up from an older copy of itself, has forgotten rounds and records. */
+const WHATEVER_IS_STORED: readonly Checker[] = [
+	fencing,
+	orphans,
+	stuck,
+	remnants,
+	alternation,
+	fewRequests,
+	outcomes,
+	convergence,
+];
+
+export function checkersFor(
+	family: PolicyFamily,
+	{ restored }: Pick<History, "restored">,
+): readonly Checker[] {
+	return restored === undefined
+		? [...ALWAYS, ...BY_FAMILY[family]]
+		: WHATEVER_IS_STORED;
 }
 
 export const CHECKERS: readonly Checker[] = [

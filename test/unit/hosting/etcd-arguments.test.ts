@@ -15,6 +15,7 @@ const settings: KeeperSettings = {
 	member: 0,
 	listen: ["10.0.0.5"],
 	idleMs: 1,
+	rideOutMs: 0,
 };
 const three: KeeperSettings = {
 	...settings,

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import {
+	DataDirectory,
 	markLeft,
 	meetingDirectory,
 	takeMeetingDirectory,
@@ -33,7 +34,7 @@ async function ended(words: string): Promise<EtcdProcess> {
 	const etcd = new EtcdProcess(
 		{
 			...{ program, setpriv: undefined, directory, runId: "train" },
-			...{ member: 0, listen: ["127.0.0.1"], idleMs: 60_000 },
+			...{ member: 0, listen: ["127.0.0.1"], idleMs: 60_000, rideOutMs: 0 },
 			places: [{ host: "127.0.0.1", port: 2379 }],
 		},
 		"new",
@@ -54,6 +55,11 @@ it("the last words of an etcd that panics are its reason, not its stack", async 
 it.each([
 	'"msg":"server error","error":"the member has been permanently removed from the cluster"}',
 	"raft.node: tocommit(28) is out of range [lastIndex(3)]. Was the raft log corrupted, truncated, or lost?",
+	'"level":"fatal","msg":"discovery failed","error":"member 1ce857cdd7454871 has already been bootstrapped"',
+	'"level":"fatal","msg":"discovery failed","error":"walpb: crc mismatch"',
+	`"level":"panic","msg":"failed to recover v3 backend from snapshot","error":"failed to find database snapshot file (snap: snapshot file doesn't exist)"`,
+	'"level":"panic","msg":"failed to open database","error":"invalid database"',
+	'"level":"panic","msg":"failed to open database","error":"file size too small"',
 ])("an etcd whose data is of no use says so: %s", async (words) => {
 	const more = "stopped TCP streaming connection with remote peer\n".repeat(20);
 	expect(await ended(`${words}\n${more}`)).toMatchObject({ isShutOut: true });
@@ -62,6 +68,12 @@ it.each([
 it("to leave a meeting whose keeper has tidied up already is no failure", () => {
 	const directory = join(folder(), "gone");
 	markLeft(directory, true);
+	expect(existsSync(directory)).toBe(false);
+});
+
+it("a directory that is gone while it is used ends no keeper", () => {
+	const directory = join(folder(), "gone");
+	new DataDirectory(directory).touch(0);
 	expect(existsSync(directory)).toBe(false);
 });
 

@@ -9,12 +9,14 @@ import {
 /** After how many seconds of these sights, one each second, etcd is needed no longer; undefined: it still is. */
 function endsAfter(
 	sights: readonly Sight[],
-	{ idleMs = 60_000, hasLeft = false } = {},
+	{ idleMs = 60_000, rideOutMs = 0, hasLeft = false } = {},
 ): number | undefined {
-	let memory: UseMemory = { usedAt: 0, overSince: undefined };
+	let memory: UseMemory = { usedAt: 0, lookedAt: 0, silentMs: 0 };
 	for (const [index, sight] of sights.entries()) {
 		const now = (index + 1) * 1_000;
-		const judged = judgeUse(memory, sight, now, { idleMs, hasLeft });
+		const judged = judgeUse(memory, sight, now, {
+			...{ idleMs, rideOutMs, hasLeft },
+		});
 		if (judged.isDone) return now / 1_000;
 		memory = judged.memory;
 	}
@@ -52,9 +54,35 @@ it.each<[string, readonly Sight[], number | undefined]>([
 	expect(endsAfter(sights)).toBe(seconds);
 });
 
+it.each<[string, readonly Sight[], number | undefined]>([
+	["not while rounds go on without it", times(640, "unknown"), undefined],
+	[
+		"not at once where it answers again, for those who come back to it",
+		["used", ...times(500, "unknown"), ...times(59, "deserted")],
+		undefined,
+	],
+	["silent for longer than any round goes on", times(700, "unknown"), 660],
+	[
+		"deserted for too long, whenever it was silent",
+		["used", ...times(500, "unknown"), ...times(90, "deserted")],
+		561,
+	],
+	[
+		"silent after it was deserted, when no round goes on",
+		["used", ...times(30, "deserted"), ...times(90, "unknown")],
+		61,
+	],
+])("where rounds ride out an outage, etcd is ended: %s", (_, sights, seconds) => {
+	expect(endsAfter(sights, { rideOutMs: 600_000 })).toBe(seconds);
+});
+
 it("is ended soon where its agent has left in order, and nobody else is there", () => {
 	const hasLeft = true;
 	expect(endsAfter(["used", ...times(30, "deserted")], { hasLeft })).toBe(11);
+	expect(
+		endsAfter(["used", "deserted", ...times(30, "unknown")], { hasLeft }),
+		"the others of the cluster went first",
+	).toBe(11);
 	expect(endsAfter(times(100, "used"), { hasLeft })).toBeUndefined();
 	expect(
 		endsAfter(["used", ...times(30, "unknown")], { hasLeft }),

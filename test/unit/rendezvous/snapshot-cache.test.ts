@@ -136,6 +136,16 @@ describe("what watches tell", () => {
 		expect(known).toEqual([5]);
 	});
 
+	it("is not used up by a look at what a write has read back before it", async () => {
+		const { picture, answers } = await seen();
+		picture.hear([entry("round", 7)]);
+		picture.offer({ revision: 6, entries: holding(entry("round", 2)) });
+		const look = picture.look(6, enough);
+		const read = { revision: 7, entries: holding(entry("round", 7)) };
+		answers[0]?.resolve(read);
+		expect(await look).toEqual(read);
+	});
+
 	it.each([
 		["before the last look", entry("round", 4)],
 		["already", entry("round", 7)],

@@ -28,6 +28,8 @@ const OTHER = { version: 1, nodeId: "z", incarnation: "z-1" } as const;
 class TellingStore extends LeasedStore {
 	looks = 0;
 	writes = 0;
+	/** Of the agent's last look. */
+	known: Snapshot | undefined;
 	/** Happens before the next write. */
 	meanwhile: (() => Promise<unknown>) | undefined;
 
@@ -39,8 +41,9 @@ class TellingStore extends LeasedStore {
 		return super.transaction(...about);
 	}
 
-	override async snapshot(selectors: readonly string[]): Promise<Snapshot> {
+	override async snapshot(selectors: readonly string[], known?: Snapshot) {
 		this.looks += 1;
+		if (selectors.length > 1) this.known = known;
 		return super.snapshot(selectors);
 	}
 
@@ -159,6 +162,9 @@ it("leaves a round as its watch tells, and claims the next one by that round's r
 });
 
 it("looks after a write that was refused, whatever its watches tell: its record may be gone", async () => {
+	await round({ synced: 1, planId: "plan-1" });
+	await settle();
+	expect(store.known).toBeDefined();
 	await round({ synced: 1, deprecated: 1, planId: "plan-1" });
 	await settle();
 	const before = store.writes;
@@ -169,6 +175,8 @@ it("looks after a write that was refused, whatever its watches tell: its record 
 	};
 	membership.publish(intentOf({ claim: 2 }));
 	for (let turn = 0; turn < 3; turn += 1) await settle();
+	// What was known may be another store's.
+	expect(store.known).toBeUndefined();
 	expect(await own()).toMatchObject({ state: "ready", claim: 2 });
 	// Two of the test's, one that was refused and one that was not.
 	expect(store.writes - before).toBe(4);
