@@ -60,8 +60,6 @@ export class Links {
 	readonly secret = randomBytes(16).toString("hex");
 	private self: Agent = { nodeId: "", incarnation: "" };
 	private head: Agent | undefined;
-	/** An agent that has said that it leaves: it is not called in vain. */
-	private gone: string | undefined;
 	private readonly peers: Peers;
 	/** The newest connection of each agent that has called, by incarnation. */
 	private readonly callers = new Map<string, Connection>();
@@ -91,7 +89,9 @@ export class Links {
 			...about,
 			purpose: "agent",
 			onOpen: (callee, connection) => {
-				this.hear(connection, callee);
+				this.hear(connection, callee, () =>
+					this.peers.left(callee.incarnation),
+				);
 				this.opened(callee);
 			},
 			onClosed: ({ incarnation }, inOrder) => this.closed(incarnation, inOrder),
@@ -199,8 +199,7 @@ export class Links {
 	private call(): void {
 		if (this.isClosed) return;
 		const { incarnation } = this.self;
-		const head = this.head?.incarnation === this.gone ? undefined : this.head;
-		const calls = this.peers.calls(incarnation, head);
+		const calls = this.peers.calls(incarnation, this.head);
 		this.uplink.want(calls.agent);
 		if (this.guard) this.guardLine.want(calls.guard);
 	}
@@ -248,7 +247,11 @@ export class Links {
 	}
 
 	/** Takes what an agent says. */
-	private hear(connection: Connection, { incarnation }: Agent): void {
+	private hear(
+		connection: Connection,
+		{ incarnation }: Agent,
+		onBye = () => {},
+	): void {
 		connection.read((value) => {
 			const { kind, everyMs, plan, ride } = decode(LINK_MESSAGE, value);
 			if (kind === "ping") {
@@ -260,7 +263,7 @@ export class Links {
 				connection.send({ kind: "ping" });
 			} else if (kind === "bye") {
 				this.knownAgents.delete(incarnation);
-				this.gone = incarnation;
+				onBye();
 				this.closed(incarnation, true);
 			} else if (kind === "ride") {
 				if (ride) this.hearRide(incarnation, ride);

@@ -32,6 +32,7 @@ export interface Calls {
 /** The agents with which one is or was linked, in the order in which they came. Times are those of the steady clock. */
 export class Peers {
 	private readonly known = new Map<string, Peer>();
+	private gone: string | undefined;
 
 	/** @param decidedMs how long its lease decides at most: then nobody suspects an agent any more */
 	constructor(private readonly decidedMs: number) {}
@@ -61,6 +62,11 @@ export class Peers {
 		const peer = this.known.get(incarnation);
 		if (inOrder) this.known.delete(incarnation);
 		else if (peer) peer.closedAt = now;
+	}
+
+	/** It has hung up on this agent's call: it leaves the run, and is not called in vain. */
+	left(incarnation: string): void {
+		this.gone = incarnation;
 	}
 
 	/** Forgets the agents that were suspected until their leases have decided, and returns them. */
@@ -95,7 +101,9 @@ export class Peers {
 	 * @param own this process's incarnation
 	 */
 	calls(own: string, head: Agent | undefined): Calls {
-		if (head === undefined) return { agent: undefined, guard: undefined };
+		if (head === undefined || head.incarnation === this.gone) {
+			return { agent: undefined, guard: undefined };
+		}
 		if (head.incarnation !== own) {
 			const callee = head.link && head;
 			return { agent: callee, guard: callee };

@@ -149,7 +149,10 @@ function findBeginning(
 	const { entries } = snapshot;
 	const own = entries.get(keys.node(identity.nodeId));
 	const found = own && holderOf(own, identity);
-	const isLeftBehind = found !== undefined && isDead(whereaboutsOf(found));
+	// Whose lease lives may be a copy of this machine, which seems to have been booted again.
+	const isLeftBehind =
+		found !== undefined &&
+		isDead({ ...whereaboutsOf(found), machineId: undefined });
 	const holder = isLeftBehind ? undefined : found;
 	const view = readRunView(keys, holder ? snapshot : without(snapshot, own));
 	const theirs = commandOf(

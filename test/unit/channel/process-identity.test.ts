@@ -5,6 +5,7 @@ import {
 	isGone,
 	machineIdOf,
 	ownIdentity,
+	pidsOf,
 } from "../../../src/channel/process-identity.js";
 
 const LINUX = {
@@ -43,6 +44,14 @@ describe("the host that a process belongs to", () => {
 	])("is not known on %s", (_, machine) => {
 		expect(hostIdOf(ELSEWHERE, machine)).toBe("");
 	});
+});
+
+it.each([
+	["time:[4026531834]", "pid:[1]"],
+	["", "pid:[1]"],
+	["time:[2]", "pid:[1] time:[2]"],
+])("pids count with the time by which processes start: %s", (time, counted) => {
+	expect(pidsOf("pid:[1]", time)).toBe(counted);
 });
 
 describe("a machine's name in all of its boots", () => {

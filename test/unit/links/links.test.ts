@@ -131,6 +131,14 @@ describe("A9 linked agents", () => {
 		expect(others.map(hears)).toEqual([["a"], ["a"]]);
 	});
 
+	it("call who has called them before, and has hung up since", async () => {
+		const nodes = await linked("a", "b", "c");
+		for (const head of [...nodes.slice(1), nodes[0]]) {
+			for (const { links, self } of nodes) links.follow(self, head?.self);
+			await waitFor("all links", () => hears(head).length === 2);
+		}
+	});
+
 	it("are forty, and one that dies is heard of by who coordinates", async () => {
 		const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
 		const nodes = await linked(...names);

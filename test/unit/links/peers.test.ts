@@ -162,6 +162,14 @@ describe("A9 an agent calls", () => {
 		expect(peers.calls("a.1", undefined)).toEqual({});
 	});
 
+	it("nobody whose launcher has left, but who has only hung up", () => {
+		const peers = believed([0, opened(b)]);
+		peers.closed("b.1", 1, true);
+		expect(peers.calls("a.1", b).agent).toEqual(b);
+		peers.left("b.1");
+		expect(peers.calls("a.1", b)).toEqual({});
+	});
+
 	it("as coordinator nobody, and for its guard who has been linked for the longest time", () => {
 		const first = believed([0, opened(deaf)], [1, opened(c)], [2, opened(b)]);
 		expect(first.calls("a.1", a).guard).toMatchObject(c);

@@ -11,7 +11,10 @@ import {
 	encodeRecord,
 	recordAt,
 } from "../../../src/rendezvous/records/record-codec.js";
-import { NODE } from "../../../src/rendezvous/records/records.js";
+import {
+	NODE,
+	type Whereabouts,
+} from "../../../src/rendezvous/records/records.js";
 import type { RoundView } from "../../../src/rendezvous/records/run-view.js";
 import { LeasedStore } from "../../helpers/leased-store.js";
 import {
@@ -230,6 +233,15 @@ describe("joining under a node id", () => {
 		expect(await refused).toBe(
 			`${GRACE_MS}: node id host is taken by pid 7 ${where}; give this agent another --node-id`,
 		);
+	});
+
+	it("takes no holder of a lease for gone because its machine seems to have been booted again: a copy of it may have", async () => {
+		const identity = { nodeId: "host", incarnation: "1", machineId: "m" };
+		await agent("1", { identity: agentIdentity(identity) }).join();
+		const isDead = ({ machineId }: Whereabouts) => machineId === "m";
+		expect(await tentative("2", { isDead }).join()).toMatchObject({
+			holder: { incarnation: "1" },
+		});
 	});
 
 	it("waits for the holder of a given one as long as its lease lives, where that is longer than the run's", async () => {
