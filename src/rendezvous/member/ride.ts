@@ -2,12 +2,9 @@ import type { Clock } from "../../base/clock.js";
 import { formatDuration } from "../../base/units.js";
 import type { RideMessage } from "../../model/index.js";
 import type { Lease } from "../../store/index.js";
-import {
-	ANSWER_COUNTS_FOR,
-	PERMITTED_FOR,
-	RIDES_END,
-} from "../planner/riders.js";
+import { PERMITTED_FOR, RIDES_END } from "../planner/riders.js";
 import type { RoundView } from "../records/run-view.js";
+import { type Answer, Answers, PollTimes } from "./ride-answers.js";
 
 /*
  * How a round goes on while the store is away.
@@ -29,9 +26,6 @@ const ASKS_EVERY = 0.05;
 const TOLD_AFTER = 0.8;
 /** It counts as away after so many times the time of its last answer, where its leases have become longer for that. */
 const ANSWERS = 4;
-/** More than are asked meanwhile. */
-const MOST_POLLS = 128;
-
 /** The agent's connections to the other agents of its run. */
 export interface RideLinks {
 	tellHead(message: RideMessage): void;
@@ -80,12 +74,6 @@ export interface Riding {
 	readonly heard: number;
 }
 
-interface Answer {
-	readonly kind: "away" | "back";
-	readonly poll: number;
-	readonly isMember: boolean;
-}
-
 /** One agent's part in riding out an outage of the store. */
 export class Ride {
 	private view: Pick<RoundView, "round" | "seat"> | undefined;
@@ -95,12 +83,9 @@ export class Ride {
 	private heardStoreAt = Number.NEGATIVE_INFINITY;
 	/** How long its lease may be unconfirmed until the store counts as away: a store that is slow is not. */
 	private awayAfterMs: number;
-	/** Of the head: when it asked each poll, and the newest answers, by incarnation. */
-	private readonly asked = new Map<number, number>();
-	private readonly answers = new Map<string, Answer>();
-	private poll = 0;
+	private readonly answers: Answers;
 	/** When it answered each poll with `away`, since it last had the store; and the newest answered poll of the plan. */
-	private readonly answered = new Map<number, number>();
+	private readonly answered = new PollTimes();
 	private lastAnswered = 0;
 	private isAsking = false;
 	private permittedUntil = Number.NEGATIVE_INFINITY;
@@ -115,6 +100,7 @@ export class Ride {
 
 	constructor(private readonly options: RideOptions) {
 		this.awayAfterMs = AWAY_AFTER * options.leaseTtlMs;
+		this.answers = new Answers(options.leaseTtlMs);
 		options.links.listen((from, message) => this.hear(from, message));
 	}
 
@@ -146,14 +132,9 @@ export class Ride {
 		if (ridesSince === undefined || !isAway) return undefined;
 		if (view === undefined || this.permittedUntil <= time) return undefined;
 		const nodes = view.round.seats;
-		const heard = [...this.answers.values()].filter(
-			(one) =>
-				one.kind === "away" &&
-				one.isMember &&
-				this.isAsked(one, ANSWER_COUNTS_FOR),
-		).length;
 		const forMs = time - ridesSince;
-		return { forMs, nodes, heard: this.isHead ? heard : nodes };
+		const heard = this.isHead ? this.answers.membersAway(time) : nodes;
+		return { forMs, nodes, heard };
 	}
 
 	/** As the coordinator it writes a plan for `round` at this revision. It may be made without its knowledge. */
@@ -176,7 +157,7 @@ export class Ride {
 		const { planId, head } = view.round;
 		if (planId === null || planId === before) return;
 		this.permittedUntil = Number.NEGATIVE_INFINITY;
-		for (const one of [this.answers, this.asked, this.answered]) one.clear();
+		for (const one of [this.answers, this.answered]) one.clear();
 		this.lastAnswered = 0;
 		if (head?.incarnation === incarnation) links.begin(planId);
 	}
@@ -238,17 +219,14 @@ export class Ride {
 		const isOwed =
 			this.isAway ||
 			this.grantedUntil > this.time ||
-			[...this.answers.values()].some(
-				(one) => one.kind === "away" && this.isAsked(one, RIDES_END),
-			);
+			this.answers.isPromiseLeft(this.time);
 		this.isAsking = !this.closed && this.isHead && plan !== null && isOwed;
 		if (!this.isAsking || plan === null) return;
 		this.permitAll();
-		this.poll += 1;
-		const message = { kind: "poll", plan, poll: this.poll } as const;
-		note(this.asked, this.poll, this.time);
-		for (const one of links.known) links.tell(one, message);
-		const answer = this.answer(plan, this.poll);
+		const poll = this.answers.ask(this.time);
+		for (const one of links.known)
+			links.tell(one, { kind: "poll", plan, poll });
+		const answer = this.answer(plan, poll);
 		if (answer !== undefined) this.take(incarnation, answer);
 		const at = clock.now() + ASKS_EVERY * leaseTtlMs;
 		this.cancelAsking = clock.wakeAt(at, () => this.ask());
@@ -283,7 +261,7 @@ export class Ride {
 			return { kind: "back", poll, isMember };
 		}
 		if (this.unsureOf !== undefined) return undefined;
-		note(this.answered, poll, this.time);
+		this.answered.note(poll, this.time);
 		// The head knows what it has permitted.
 		if (!this.isHead) {
 			const until = this.time + RIDES_END * leaseTtlMs;
@@ -294,10 +272,8 @@ export class Ride {
 
 	/** The head takes an answer. */
 	private take(from: string, answer: Answer): void {
-		const known = this.answers.get(from);
-		if (known !== undefined && known.poll > answer.poll) return;
-		this.answers.set(from, answer);
-		if (answer.kind === "away") return;
+		const isNew = this.answers.take(from, answer);
+		if (!isNew || answer.kind === "away") return;
 		if (this.grantedUntil <= this.time) {
 			// What it promised before is of no use to anybody.
 			this.say("over", [from]);
@@ -324,22 +300,11 @@ export class Ride {
 
 	/** Whether all agents, all members of the round among them, have lately answered so. */
 	private haveAllSaid(kind: Answer["kind"]): boolean {
-		let members = 0;
-		for (const one of this.agents) {
-			const answer = this.answers.get(one);
-			if (answer?.kind !== kind || !this.isAsked(answer, ANSWER_COUNTS_FOR))
-				return false;
-			if (answer.isMember) members += 1;
-		}
+		const { answers, agents, time, view } = this;
+		const members = answers.membersIfAll(kind, agents, time);
+		if (members === undefined) return false;
 		const areEnough = members > 1 || this.options.ridesAlone;
-		return areEnough && members === this.view?.round.seats;
-	}
-
-	/** Whether the poll of this answer was asked within this part of a lease's time. */
-	private isAsked({ poll }: Answer, part: number): boolean {
-		const at = this.asked.get(poll);
-		const least = this.time - part * this.options.leaseTtlMs;
-		return at !== undefined && at >= least;
+		return areEnough && members === view?.round.seats;
 	}
 
 	/** Says it to each of them, for the poll that it answered last. */
@@ -348,7 +313,7 @@ export class Ride {
 		const { plan } = this;
 		if (plan === null) return;
 		for (const one of agents) {
-			const { poll = 0 } = this.answers.get(one) ?? {};
+			const poll = this.answers.pollOf(one);
 			if (one !== incarnation) links.tell(one, { kind, plan, poll });
 			else if (kind === "ride") this.permit(poll);
 			else this.release(plan, poll);
@@ -405,11 +370,4 @@ export class Ride {
 		const after = formatDuration(Math.round(time - ridesSince));
 		this.options.tell(`the store is back after ${after}: the round goes on`);
 	}
-}
-
-/** Remembers the time of a poll. */
-function note(polls: Map<number, number>, poll: number, time: number): void {
-	polls.set(poll, time);
-	const [oldest] = polls.keys();
-	if (polls.size > MOST_POLLS && oldest !== undefined) polls.delete(oldest);
 }
