@@ -1,4 +1,5 @@
 import { LOOK_EVERY_MS } from "../../../src/rendezvous/member/reconcile-loop.js";
+import { RIDES_END } from "../../../src/rendezvous/planner/riders.js";
 import type { NodeRecord } from "../../../src/rendezvous/records/records.js";
 import {
 	type Checker,
@@ -51,6 +52,7 @@ function* whetherLeft({ at, of }: Word, history: History) {
 			recordOf(other, at, history) !== undefined,
 	);
 	if (isOneDead || !isQuiet(others, at, until, history)) return;
+	if (mayBePromised(others, at, history)) return;
 	const isLeft = history.commits.some(
 		(commit) =>
 			commit.at > at &&
@@ -61,6 +63,19 @@ function* whetherLeft({ at, of }: Word, history: History) {
 	if (isLeft) return;
 	const what = `round ${round.synced} goes on after the word that ${of.incarnation} is dead`;
 	yield { at: until, what };
+}
+
+/** Whether one of them may have promised to plan nothing: so long after an outage it still holds. */
+function mayBePromised(
+	processes: readonly ProcessHistory[],
+	at: number,
+	{ spec: { rideOutMs, leaseTtlMs } }: History,
+): boolean {
+	const since = at - RIDES_END * leaseTtlMs - LOOK_EVERY_MS;
+	return (
+		rideOutMs !== undefined &&
+		processes.some(({ disturbed }) => isWithin(disturbed, since, at))
+	);
 }
 
 /** Whether nothing disturbed these processes, and those that lived live on. */
