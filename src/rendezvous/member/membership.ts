@@ -156,12 +156,13 @@ export class Membership {
 
 	/**
 	 * Ends the lease of an agent that is certainly dead and has left no worker: nobody waits until it expires. Resolves with
-	 * whether it held one. An unreachable store is tried until the lease has expired by itself.
+	 * whether it held one. An unreachable store is tried until nobody waits for that any more.
 	 */
 	endLeaseOfDead(dead: NodeProcess): Promise<boolean> {
 		const { store, spec } = this.options;
+		const { leaseTtlMs, rideOutMs = 0 } = spec;
 		return this.retryFor(
-			LONGEST_LEASE * spec.leaseTtlMs,
+			LONGEST_LEASE * leaseTtlMs + rideOutMs,
 			async () => !this.closed && endLeaseOfDead(store, this.keys, dead),
 		);
 	}
