@@ -40,6 +40,8 @@ async function endRun(asked: AskedCommand): Promise<number> {
 					`the run ${outcome.result}; waiting for ${who} to go, at most ${formatDuration(longestMs)}`,
 				);
 			},
+			onUnseen: (who) =>
+				say(`${who}, and end only when they reach it; docs/links.md`),
 		},
 		places,
 		searcher,

@@ -173,11 +173,9 @@ export class Membership {
 		this.ride?.close();
 		this.rideGuard?.close();
 		this.session?.close();
-		await Promise.all([
-			this.sayLeft(),
-			this.revokeLost(),
-			this.session?.lease.revoke(),
-		]);
+		// Whoever finds no record any more is to know why.
+		const said = this.sayLeft().finally(() => this.session?.lease.revoke());
+		await Promise.all([said, this.revokeLost()]);
 	}
 
 	/** Who begins the run again need not wait for a member that has seen its end. Who leaves before has said so. */
