@@ -10,7 +10,6 @@ import {
 	type Outcome,
 	RunKeys,
 	readRunView,
-	ridersInWords,
 	SPEC,
 	stopRun,
 	unseenRiders,
@@ -51,7 +50,7 @@ interface StopOptions {
 		timeoutMs: number,
 	) => void;
 	/** Called with who may work on without the store, and learns of it only when it reaches it. */
-	readonly onUnseen: (who: string) => void;
+	readonly onUnseen: (nodeIds: readonly string[]) => void;
 }
 
 /** The JSON of `elastic-run stop`: docs/status.md. */
@@ -118,7 +117,7 @@ async function stopInStore(
 	const spec = informationAt(SPEC, snapshot, keys.spec, () => {});
 	const view = readRunView(keys, snapshot);
 	const riders = view && spec && unseenRiders(view, spec);
-	if (left.length === 0 && riders) onUnseen(ridersInWords(riders.names));
+	if (left.length === 0 && riders) onUnseen(riders.names);
 	return {
 		...{ version: 1, runId, place, instance, outcome },
 		hadEnded: readRunView(keys, before)?.round.outcome != null,
