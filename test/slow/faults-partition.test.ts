@@ -36,7 +36,7 @@ async function cutOff(
 }
 
 it("J16 nodes that ride while the run is stopped and started again work alone until they hear of it", async (context) => {
-	const conf = { lease_ttl: 5, join_timeout: 120 };
+	const conf = { lease_ttl: 10, join_timeout: 120 };
 	const run = await formBehindProxies(context, etcd(), OBEYS, {
 		...{ nodes: "3", conf },
 	});
