@@ -40,6 +40,10 @@ async function endRun(asked: AskedCommand): Promise<number> {
 					`the run ${outcome.result}; waiting for ${who} to go, at most ${formatDuration(longestMs)}`,
 				);
 			},
+			onUnseen: (nodeIds) =>
+				say(
+					`${nodeIds.join(", ")} may work on together without the store, and end only when they reach it; docs/links.md`,
+				),
 		},
 		places,
 		searcher,

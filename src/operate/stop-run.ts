@@ -12,6 +12,7 @@ import {
 	readRunView,
 	SPEC,
 	stopRun,
+	unseenRiders,
 } from "../rendezvous/index.js";
 import {
 	describeRun,
@@ -48,6 +49,8 @@ interface StopOptions {
 		nodes: readonly NodeStatus[],
 		timeoutMs: number,
 	) => void;
+	/** Called with who may work on without the store, and learns of it only when it reaches it. */
+	readonly onUnseen: (nodeIds: readonly string[]) => void;
 }
 
 /** The JSON of `elastic-run stop`: docs/status.md. */
@@ -94,7 +97,7 @@ async function stopInStore(
 	{ store, again }: OpenedStore,
 	clock: Clock,
 ): Promise<StopReport | undefined> {
-	const { runId, reason, onEnded } = options;
+	const { runId, reason, onEnded, onUnseen } = options;
 	const keys = new RunKeys(runId);
 	const read = (known?: Snapshot) =>
 		again(() => store.snapshot(keys.present, known));
@@ -111,6 +114,10 @@ async function stopInStore(
 		snapshot = await read(snapshot);
 		left = membersOf(runId, snapshot, instance, clock);
 	}
+	const spec = informationAt(SPEC, snapshot, keys.spec, () => {});
+	const view = readRunView(keys, snapshot);
+	const riders = view && spec && unseenRiders(view, spec);
+	if (left.length === 0 && riders) onUnseen(riders.names);
 	return {
 		...{ version: 1, runId, place, instance, outcome },
 		hadEnded: readRunView(keys, before)?.round.outcome != null,

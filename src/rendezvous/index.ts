@@ -13,6 +13,7 @@ export {
 	type RoundView,
 } from "./member/membership.js";
 export { type GivenEnd, stopRun, withEnd } from "./member/write-stop.js";
+export { unseenRiders } from "./planner/riders.js";
 export { awaitedNow } from "./records/awaited.js";
 export {
 	comesBackAt,

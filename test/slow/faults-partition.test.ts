@@ -1,4 +1,4 @@
-import { describe, it, type TestContext } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import { formBehindProxies } from "../helpers/agents-behind-proxies.js";
 import type { ClusterAgentOptions, Job } from "../helpers/cluster.js";
 import { etcdForAll } from "../helpers/etcd.js";
@@ -34,6 +34,33 @@ async function cutOff(
 		heal: () => proxy.resume(),
 	});
 }
+
+it("J16 nodes that ride while the run is stopped and started again work alone until they hear of it", async (context) => {
+	const conf = { lease_ttl: 10, join_timeout: 120 };
+	const run = await formBehindProxies(context, etcd(), OBEYS, {
+		...{ nodes: "3", conf },
+	});
+	const { cluster, members } = run;
+	const { runId } = cluster.store;
+	for (const nodeId of members) run.proxyOf(nodeId).stall();
+	for (const nodeId of members) {
+		await cluster.launchOf(nodeId).saw("stderr", "nodes of round 1 confirm it");
+		await cluster.store.sawNoNode(nodeId);
+	}
+	const at = ["--rdzv-endpoint", etcd().endpoint];
+	const stopped = await cluster.site.launch(["stop", runId, ...at]).ended;
+	expect(stopped.stderr).toContain("may work on together without the store");
+	const next = ["node-x", "node-y", "node-z"];
+	for (const nodeId of next) cluster.agent(nodeId, {});
+	for (const nodeId of next) {
+		await cluster.launchOf(nodeId).saw("stderr", "give --ride-out off");
+	}
+	expect(cluster.site.workers(2)).toEqual([]);
+	for (const nodeId of members) await run.proxyOf(nodeId).resume();
+	await cluster.ends({ "node-a": 5, "node-b": 5, "node-c": 5 });
+	await cluster.newestWorld(...next);
+	await cluster.stop();
+});
 
 describe("T5 T8 J14 a node that is cut off from the store has no worker any more before the others run without it, and comes back as the last one", {
 	concurrent: true,

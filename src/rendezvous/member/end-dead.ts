@@ -21,7 +21,8 @@ export function leftWrite(
 /**
  * Ends the lease of an agent that is certainly dead and has left no worker, and writes that it died. Its record and, if it
  * coordinated, the coordinator's key vanish in one revision, as when the lease expires. A lease belongs to one process only,
- * so a later process of the node is never touched. Returns whether there was such a lease.
+ * so a later process of the node is never touched. Returns whether there was such a lease: if it has expired, those who
+ * wait for its round's members still learn that it died.
  */
 export async function endLeaseOfDead(
 	store: Pick<Store, "snapshot" | "transaction" | "endLease">,
@@ -31,14 +32,15 @@ export async function endLeaseOfDead(
 	const key = keys.node(nodeId);
 	const died = leftWrite(keys, { nodeId, incarnation }, { died: true });
 	for (;;) {
-		const entry = (await store.snapshot([key])).entries.get(key);
-		if (entry === undefined || entry.lease === null) return false;
-		if (decodeNode(entry).incarnation !== incarnation) return false;
-		const { modRevision, lease } = entry;
+		const { entries } = await store.snapshot([key, keys.round]);
+		const entry = entries.get(key);
+		if (!entries.has(keys.round)) return false;
+		if (entry && decodeNode(entry).incarnation !== incarnation) return false;
+		const { modRevision = 0, lease = null } = entry ?? {};
 		const written = await store.transaction([{ key, modRevision }], [died]);
 		// Its own last write, or its successor's first one, may come in between.
 		if (!written.succeeded) continue;
-		await store.endLease(lease);
-		return true;
+		if (lease !== null) await store.endLease(lease);
+		return lease !== null;
 	}
 }

@@ -150,9 +150,8 @@ function findBeginning(
 	const own = entries.get(keys.node(identity.nodeId));
 	const found = own && holderOf(own, identity);
 	// Whose lease lives may be a copy of this machine, which seems to have been booted again.
-	const isLeftBehind =
-		found !== undefined &&
-		isDead({ ...whereaboutsOf(found), machineId: undefined });
+	const place = found && { ...whereaboutsOf(found), machineId: undefined };
+	const isLeftBehind = place !== undefined && isDead(place);
 	const holder = isLeftBehind ? undefined : found;
 	const view = readRunView(keys, holder ? snapshot : without(snapshot, own));
 	const theirs = commandOf(

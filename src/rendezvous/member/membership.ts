@@ -156,12 +156,13 @@ export class Membership {
 
 	/**
 	 * Ends the lease of an agent that is certainly dead and has left no worker: nobody waits until it expires. Resolves with
-	 * whether it held one. An unreachable store is tried until the lease has expired by itself.
+	 * whether it held one. An unreachable store is tried until nobody waits for that any more.
 	 */
 	endLeaseOfDead(dead: NodeProcess): Promise<boolean> {
 		const { store, spec } = this.options;
+		const { leaseTtlMs, rideOutMs = 0 } = spec;
 		return this.retryFor(
-			LONGEST_LEASE * spec.leaseTtlMs,
+			LONGEST_LEASE * leaseTtlMs + rideOutMs,
 			async () => !this.closed && endLeaseOfDead(store, this.keys, dead),
 		);
 	}
@@ -172,11 +173,9 @@ export class Membership {
 		this.ride?.close();
 		this.rideGuard?.close();
 		this.session?.close();
-		await Promise.all([
-			this.sayLeft(),
-			this.revokeLost(),
-			this.session?.lease.revoke(),
-		]);
+		// Whoever finds no record any more is to know why.
+		const said = this.sayLeft().finally(() => this.session?.lease.revoke());
+		await Promise.all([said, this.revokeLost()]);
 	}
 
 	/** Who begins the run again need not wait for a member that has seen its end. Who leaves before has said so. */

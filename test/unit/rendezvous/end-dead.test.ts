@@ -3,7 +3,7 @@ import { endLeaseOfDead } from "../../../src/rendezvous/member/end-dead.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import { encodeRecord } from "../../../src/rendezvous/records/record-codec.js";
 import { MemoryStore } from "../../../src/store/memory-store.js";
-import { nodeRecord } from "../../helpers/run-view.js";
+import { nodeRecord, roundRecord } from "../../helpers/run-view.js";
 
 const keys = new RunKeys("r");
 const DEAD = { nodeId: "a", incarnation: "a-1" };
@@ -11,9 +11,16 @@ const KEYS = [keys.node("a"), keys.coordinator];
 
 let store: MemoryStore;
 
-beforeEach(() => {
-	store = new MemoryStore();
+beforeEach(async () => {
+	store = await storeOfRun();
 });
+
+async function storeOfRun() {
+	const made = new MemoryStore();
+	const value = encodeRecord(roundRecord());
+	await made.transaction([], [{ put: keys.round, value }]);
+	return made;
+}
 
 /** An agent of this node has its record, and coordinates. */
 async function join(incarnation: string) {
@@ -45,7 +52,7 @@ it("leaves alone the next process of the node, also where that comes as the leas
 	await join("a-2");
 	expect(await endLeaseOfDead(store, keys, DEAD)).toBe(false);
 	expect((await standing()).size).toBe(2);
-	const raced = new MemoryStore();
+	const raced = await storeOfRun();
 	store = raced;
 	await join(DEAD.incarnation);
 	const lookUp = {
@@ -63,7 +70,13 @@ it("leaves alone the next process of the node, also where that comes as the leas
 	expect((await store.snapshot([keys.left])).entries.size).toBe(0);
 });
 
-it("has nothing to end where the lease has ended already", async () => {
+it.each([
+	["says only that it died where its lease has ended already", true],
+	["says nothing of a run that is not there any more", false],
+])("%s", async (_, isThere) => {
 	await (await join(DEAD.incarnation)).revoke();
+	if (!isThere) await store.transaction([], [{ delete: keys.round }]);
 	expect(await endLeaseOfDead(store, keys, DEAD)).toBe(false);
+	const said = await store.snapshot([keys.left]);
+	expect(said.entries.size).toBe(isThere ? 1 : 0);
 });

@@ -600,7 +600,12 @@ describe("a permission", () => {
 		ride(2);
 		agent.keepAlive();
 		expect(agent.words).toHaveLength(1);
-		expect(new Agent("b").ride.end()).toBeUndefined();
+		const late = without("b");
+		late.clock.pass(TTL_MS / 2);
+		expect(late.ride.end()).toBeUndefined();
+		late.hear("poll", 1);
+		late.hear("ride", 1);
+		expect(late.words).toEqual([]);
 	});
 });
 
