@@ -45,11 +45,7 @@ export function workerEnvironment(
 	{ info, instance, channel, errorFile, hook }: WorkerPlace,
 ): Record<string, string> {
 	const { environment: parent } = config;
-	return {
-		...defaults(info),
-		...inherited(parent),
-		...pythonPath(config),
-		...nodeOptions(parent.NODE_OPTIONS, info.localRank),
+	const own = {
 		RANK: String(info.rank),
 		LOCAL_RANK: String(info.localRank),
 		GROUP_RANK: String(info.groupRank),
@@ -72,11 +68,19 @@ export function workerEnvironment(
 		ELASTIC_RUN_RUN_ID: info.runId,
 		ELASTIC_RUN_NODE_ID: config.nodeId,
 		ELASTIC_RUN_INCARNATION: incarnation,
-		...(hook === undefined ? {} : { ELASTIC_RUN_HOOK: hook }),
-		...(config.virtualLocalRank
-			? ownDevice(parent.CUDA_VISIBLE_DEVICES, info.localRank)
-			: {}),
 	};
+	// A literal with so many spread into it takes ten times as long.
+	return Object.assign(
+		defaults(info),
+		inherited(parent),
+		pythonPath(config),
+		nodeOptions(parent.NODE_OPTIONS, info.localRank),
+		own,
+		hook === undefined ? {} : { ELASTIC_RUN_HOOK: hook },
+		config.virtualLocalRank
+			? ownDevice(parent.CUDA_VISIBLE_DEVICES, info.localRank)
+			: {},
+	);
 }
 
 /** The worker's own device of those that the launcher may use, as the only one. */

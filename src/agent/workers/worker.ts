@@ -83,6 +83,7 @@ export class Worker {
 		const { clock, dispatch, spawner, readOomKills } = this.around;
 		const { localRank } = this.info;
 		let startsAgain = false;
+		let groupRemained = false;
 		this.handle = spawner.spawn(files.spec, {
 			spawnFailed: (problem) => {
 				startsAgain = onProblem(problem);
@@ -90,6 +91,7 @@ export class Worker {
 			exited: (exit, groupRemains) => {
 				// Its leader's last replies come before its end.
 				this.readReplies();
+				groupRemained = groupRemains;
 				const kills = {
 					before: oomKills,
 					// Read only to explain a kill.
@@ -103,6 +105,7 @@ export class Worker {
 				dispatch(input);
 			},
 			gone: () => {
+				if (groupRemained) this.readReplies();
 				this.gone(files);
 				if (!startsAgain) dispatch({ kind: "worker-gone", localRank });
 			},

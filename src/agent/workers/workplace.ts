@@ -49,7 +49,7 @@ export interface Workplace {
 	readReplies(channel: ChannelEnd): void;
 	/** The same for all workers that are not gone. */
 	readAllReplies(): void;
-	/** None of the worker's processes is left. */
+	/** None of the worker's processes is left, and what they have replied is read. */
 	discard(channel: ChannelEnd): void;
 }
 
@@ -128,7 +128,6 @@ export class NodeWorkplace implements Workplace {
 		if (made === undefined) return;
 		this.made.delete(directory);
 		made.cancelNext();
-		this.readReplies({ directory });
 		this.discarded.push(made.channel);
 	}
 

@@ -174,6 +174,23 @@ describe("the workers of one node", () => {
 	});
 });
 
+describe("a worker that has ended", () => {
+	it.each([
+		[false, 1],
+		[true, 2],
+	])("is heard once more if its group remained: %s", async (remains, times) => {
+		await start(1);
+		const exit = {
+			...{ code: 0, signal: null, signalledByAgent: false },
+			uptimeMs: 5,
+		};
+		listeners.get(0)?.exited(exit, remains);
+		listeners.get(0)?.gone();
+		const reads = done.filter((what) => what === "read worker-0");
+		expect(reads).toHaveLength(times);
+	});
+});
+
 describe("a worker's notices", () => {
 	const reply = (kind: "NOTICED" | "ACK", event: number) => {
 		inputs = [];
