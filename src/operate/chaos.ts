@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { pause } from "../base/back-off.js";
 import { ElasticRunError, systemErrorCode } from "../base/errors.js";
-import { isLiving, readProcess } from "../base/process-stat.js";
+import {
+	isLiving,
+	type ProcessEntry,
+	readProcess,
+} from "../base/process-stat.js";
 import { EventReader } from "../channel/index.js";
 import { requestNotice } from "../node-files/index.js";
 import {
@@ -93,7 +97,10 @@ interface RunningWorker {
 	readonly rank: number;
 }
 
-/** The children of these launchers that run in a round, with their latest places. */
+/** How far below its launcher a worker may be: what forks it may be below a process of its own. */
+const MOST_PARENTS = 3;
+
+/** The workers of these launchers that run in a round, with their latest places. */
 function workersOf(agents: readonly KnownAgent[]): readonly RunningWorker[] {
 	if (agents.length === 0) return [];
 	const byPid = new Map(agents.map((agent) => [agent.owner.pid, agent]));
@@ -101,10 +108,21 @@ function workersOf(agents: readonly KnownAgent[]): readonly RunningWorker[] {
 		.filter((name) => /^\d+$/.test(name))
 		.flatMap((name) => {
 			const found = readProcess(Number(name));
-			if (found === undefined || !isLiving(found)) return [];
-			const agent = byPid.get(found.parentId);
+			// What a worker has begun is mostly in its group.
+			if (!found || !isLiving(found) || found.groupId !== found.pid) return [];
+			const agent = ancestorOf(found, byPid);
 			return (agent && workerOf(found.pid, agent)) ?? [];
 		});
+}
+
+function ancestorOf<Agent>(
+	{ parentId }: ProcessEntry,
+	byPid: ReadonlyMap<number, Agent>,
+	most = MOST_PARENTS,
+): Agent | undefined {
+	const parent = byPid.has(parentId) ? undefined : readProcess(parentId);
+	if (parent === undefined || most === 1) return byPid.get(parentId);
+	return ancestorOf(parent, byPid, most - 1);
 }
 
 function workerOf(pid: number, agent: KnownAgent): RunningWorker | undefined {

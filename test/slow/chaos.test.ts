@@ -5,12 +5,16 @@ import { job, openSite } from "../helpers/launch.js";
 const inProc = process.platform === "linux";
 
 describe.skipIf(!inProc)("elastic-run chaos", () => {
-	it("makes the faults that are asked for, says so, and the run survives them", async () => {
+	// So many are forked by another process than the launcher.
+	it.each([
+		2, 32,
+	])("makes the faults that are asked for, says so, and the run of %i workers survives them", async (workers) => {
 		const site = openSite();
 		const run = site.launch([
-			...["--nproc-per-node", "2", "--run-id", "rough", job("obeys.sh")],
+			...["--nproc-per-node", String(workers), "--run-id", "rough"],
+			job("obeys.sh"),
 		]);
-		await site.sawWorkers(2, 1);
+		await site.sawWorkers(workers, 1);
 		const chaos = site.launch([
 			...[
 				"chaos",
@@ -21,7 +25,7 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 				"json",
 			],
 		]);
-		await site.sawWorkers(2, 3);
+		await site.sawWorkers(workers, 3);
 		const survivors = site.workers(3);
 		run.signal("SIGTERM");
 		expect((await run.ended).exitCode).toBe(143);
@@ -41,7 +45,7 @@ describe.skipIf(!inProc)("elastic-run chaos", () => {
 			{ kind: "stop-worker", signal: "SIGTERM", round: 2, rank: 0 },
 			{ unmet: { round: 9, rank: 0 } },
 		]);
-		expect(survivors).toHaveLength(2);
+		expect(survivors).toHaveLength(workers);
 		expect(stderr).toContain("chaos: 2 faults");
 		expect(exitCode).toBe(1);
 	});
