@@ -7,7 +7,7 @@ const measures: readonly Bound[] = [
 	{
 		what: "files that run for two workers",
 		now: executedFiles().length,
-		bound: 247,
+		bound: 248,
 		goal: 180,
 		where: "",
 	},

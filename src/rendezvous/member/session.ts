@@ -224,10 +224,13 @@ export class Session {
 	/** Resolves with whether to read. */
 	private async write(): Promise<boolean> {
 		if (!this.guard.check()) return false;
-		const again = await this.writer.write();
-		if (!this.writer.isSure) this.cache.distrust();
-		if (!this.closed) this.tellOfStanding();
-		return again && !this.closed;
+		try {
+			const again = await this.writer.write();
+			if (!this.closed) this.tellOfStanding();
+			return again && !this.closed;
+		} finally {
+			if (!this.writer.isSure) this.cache.distrust();
+		}
 	}
 
 	private show(view: RoundView): void {
@@ -242,7 +245,6 @@ export class Session {
 	 */
 	private isEnough(told: Snapshot): boolean {
 		const { keys, identity } = this.options;
-		if (!this.writer.isSure) return false;
 		const round = recordAt(ROUND, told, keys.round);
 		if (round === undefined) return false;
 		if (round.deprecated >= round.synced) return true;
