@@ -29,7 +29,9 @@ export const STAR_FIGURES = [
 			const program = await bundle(scratch, PROGRAM);
 			const size = isSmoke ? SMOKE : MANY;
 			const linked = await openStar(program, "head", size);
-			const bare = await openStar(program, "bare", size);
+			const bare = await openStar(program, "bare", size).catch((error) =>
+				linked.close().then(() => Promise.reject(error)),
+			);
 			const idle = await linked.idle(isQuick ? IDLE_MS / 10 : IDLE_MS);
 			return {
 				bare,
@@ -57,9 +59,11 @@ async function openStar(program, role, size) {
 		const [told] = await answered;
 		return told;
 	};
+	const close = () => Promise.all([head, members].map(end));
 	let told = await ask("look");
 	while (told.linked < size) {
 		if (performance.now() - startedAt > LONGEST_MS) {
+			await close();
 			throw new Error(`only ${told.linked} of ${size} links`);
 		}
 		await sleep(LOOKS_EVERY_MS);
@@ -79,7 +83,7 @@ async function openStar(program, role, size) {
 			const after = await ask("look");
 			return (100 * (after.processorMs - before.processorMs)) / ms;
 		},
-		close: () => Promise.all([head, members].map(end)),
+		close,
 	};
 }
 

@@ -1,4 +1,5 @@
 // The first node's end of many links, or the other ends of all of them. Usage: star.mjs head|bare, star.mjs members COUNT PORT [SECRET]
+import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { systemClock } from "../../src/base/clock.js";
 import { Caller } from "../../src/links/caller.js";
@@ -102,17 +103,19 @@ function member(index: number, port: number, secret: string): void {
 	caller.want({ ...HEAD, link: { address: HOST, port, secret } });
 }
 
-function bareMember(port: number): void {
+/** One after the other: it does not call again, as a real one does, where the queue of the server is full. */
+async function bareMember(port: number): Promise<void> {
 	const socket = connect({ host: HOST, port });
 	socket.setNoDelay(true);
 	const words = frame({ kind: "ride", ride: ANSWER });
 	socket.on("data", () => socket.write(words));
+	await once(socket, "connect");
 }
 
 const [role = "", count = "0", port = "0", secret] = process.argv.slice(2);
 if (role === "members") {
 	for (let index = 0; index < Number(count); index++) {
-		if (secret === undefined) bareMember(Number(port));
+		if (secret === undefined) await bareMember(Number(port));
 		else member(index, Number(port), secret);
 	}
 } else {
