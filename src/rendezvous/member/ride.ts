@@ -221,7 +221,11 @@ export class Ride {
 			this.grantedUntil > this.time ||
 			this.answers.isPromiseLeft(this.time);
 		this.isAsking = !this.closed && this.isHead && plan !== null && isOwed;
-		if (!this.isAsking || plan === null) return;
+		if (!this.isAsking || plan === null) {
+			// A machine's sleep is known to some milliseconds only: the store may not count as away yet.
+			if (!this.isAway) this.look();
+			return;
+		}
 		this.permitAll();
 		const poll = this.answers.ask(this.time);
 		for (const one of links.known)

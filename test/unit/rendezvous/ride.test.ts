@@ -381,6 +381,17 @@ describe("the head of a round", () => {
 		expect(head.toldBy("poll")).toEqual(["b-1"]);
 	});
 
+	it("asks a little later where its clocks differ by a little", () => {
+		const head = new Agent("a", { known: ["b-1"] });
+		head.clock.sleptMs = 10;
+		head.keepAlive();
+		head.clock.sleptMs = 0;
+		head.clock.pass(AWAY_MS);
+		expect(head.toldBy("poll")).toEqual([]);
+		head.clock.pass(10);
+		expect(head.toldBy("poll")).toEqual(["b-1"]);
+	});
+
 	it("asks until nobody's promise is left", () => {
 		const head = headOf();
 		head.hear("away", 1, B);
