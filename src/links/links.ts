@@ -70,9 +70,13 @@ export class Links {
 	private readonly uplink: Caller;
 	private readonly guardLine: Caller;
 	private guard: GuardVoice | undefined;
-	/** The plan whose head this agent is, and the agents that were linked with it since and have not left. */
+	/**
+	 * The plan whose head this agent is, and the agents that were linked with it since, have not left and are not known to be
+	 * dead: without their word nobody works on without the store. That another process has a node's id says nothing of the
+	 * first one.
+	 */
 	private plan: string | undefined;
-	private readonly knownAgents = new Map<string, string>();
+	private readonly knownAgents = new Set<string>();
 	private heardPlan: { plan: string; since: number } | undefined;
 	private hearRide: (from: string, message: RideMessage) => void = () => {};
 	private cancelPing = () => {};
@@ -131,6 +135,9 @@ export class Links {
 	/** Call it with this process and the head of each round. */
 	follow(self: Agent, head: Agent | undefined): void {
 		this.self = self;
+		// The head that it had forgets it.
+		if (head?.incarnation !== this.head?.incarnation)
+			this.heardPlan = undefined;
 		this.head = head;
 		this.call();
 	}
@@ -145,13 +152,13 @@ export class Links {
 
 	begin(plan: string): void {
 		this.plan = plan;
-		for (const incarnation of this.knownAgents.keys()) {
+		for (const incarnation of this.knownAgents) {
 			if (!this.callers.has(incarnation)) this.knownAgents.delete(incarnation);
 		}
 	}
 
 	get known(): ReadonlySet<string> {
-		return new Set(this.knownAgents.keys());
+		return new Set(this.knownAgents);
 	}
 
 	get knownFor():
@@ -228,7 +235,7 @@ export class Links {
 			if (hello.purpose === "guard") {
 				this.hearGuard(connection, hello, lastProof);
 			} else {
-				this.know(hello);
+				this.knownAgents.add(hello.incarnation);
 				const before = this.callers.get(hello.incarnation);
 				this.callers.set(hello.incarnation, connection);
 				before?.close("the same agent has called again");
@@ -236,14 +243,6 @@ export class Links {
 				this.opened(hello);
 			}
 		});
-	}
-
-	/** From now on nobody works on without the store before this agent has said that it is away. */
-	private know({ nodeId, incarnation }: Agent): void {
-		for (const [other, itsNode] of this.knownAgents) {
-			if (itsNode === nodeId) this.knownAgents.delete(other);
-		}
-		this.knownAgents.set(incarnation, nodeId);
 	}
 
 	/** Takes what an agent says. */

@@ -53,7 +53,6 @@ export class SimLinks implements RideLinks {
 	private readonly isBlocked: boolean;
 	knownFor: { plan: string; since: number } | undefined;
 	readonly known = new Set<string>();
-	private readonly nodes = new Map<string, string>();
 	private readonly callers = new Set<string>();
 	private plan: string | undefined;
 	private head: LinkedAgent | undefined;
@@ -77,6 +76,7 @@ export class SimLinks implements RideLinks {
 	follow(head: LinkedAgent | undefined): void {
 		if (head?.incarnation === this.head?.incarnation) return;
 		this.bye();
+		this.knownFor = undefined;
 		this.head = head;
 		if (head && head.incarnation !== this.self.incarnation) this.call(head);
 	}
@@ -141,14 +141,8 @@ export class SimLinks implements RideLinks {
 			if (isWanted()) this.process.deliver(() => this.call(head));
 		});
 		if (to === undefined || to.process.dead) return;
-		const { nodeId, incarnation } = this.self;
+		const { incarnation } = this.self;
 		this.network.carry(this, to, () => {
-			for (const [other, itsNode] of to.nodes) {
-				if (itsNode !== nodeId || other === incarnation) continue;
-				to.nodes.delete(other);
-				to.known.delete(other);
-			}
-			to.nodes.set(incarnation, nodeId);
 			to.known.add(incarnation);
 			to.callers.add(incarnation);
 			this.network.carry(to, this, () => {

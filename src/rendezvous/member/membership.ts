@@ -173,7 +173,7 @@ export class Membership {
 		this.ride?.close();
 		this.rideGuard?.close();
 		this.session?.close();
-		// Whoever finds no record any more is to know why.
+		// The word comes first: who finds no record then knows why.
 		const said = this.sayLeft().finally(() => this.session?.lease.revoke());
 		await Promise.all([said, this.revokeLost()]);
 	}

@@ -26,6 +26,7 @@ const ASKS_EVERY = 0.05;
 const TOLD_AFTER = 0.8;
 /** It counts as away after so many times the time of its last answer, where its leases have become longer for that. */
 const ANSWERS = 4;
+
 /** The agent's connections to the other agents of its run. */
 export interface RideLinks {
 	tellHead(message: RideMessage): void;

@@ -2,6 +2,7 @@ import { EXIT_CODES } from "../../../src/base/errors.js";
 import {
 	type Checker,
 	type History,
+	isSpent,
 	predecessor,
 	type RoundCommit,
 } from "../history.js";
@@ -9,7 +10,7 @@ import {
 /** The longest from a coordinator's look to what it writes, in milliseconds. */
 const PLANNING_MS = 3_000;
 
-/** A run ends for want of nodes only when it has waited the whole join time-out, and in vain. */
+/** A run ends for want of nodes only when it has waited the whole join time-out, and in vain: a node may be refused without hearing of it. */
 export const tooFew: Checker = {
 	name: "too-few",
 	*check(history) {
@@ -32,6 +33,7 @@ export const tooFew: Checker = {
 				({ nodeId, state, claim }) =>
 					state === "ready" &&
 					!finished.has(nodeId) &&
+					!isSpent(commit, nodeId, spec) &&
 					claim === round.synced + 1 &&
 					since(nodeId) < at - PLANNING_MS,
 			);

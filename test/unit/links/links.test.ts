@@ -183,6 +183,22 @@ describe("A9 linked agents", () => {
 		await waitFor("both heard", () => hears(root)[0] && hears(other)[0]);
 	});
 
+	it("are known to the head until they leave, whoever else has a node's id", async () => {
+		const [head, first] = await linked("a", "b");
+		const second = await node("b");
+		if (head === undefined || first === undefined) throw new Error("no node");
+		head.links.begin("plan");
+		second.links.follow({ ...second.self, incarnation: "b.2" }, head.self);
+		await waitFor("b.2", () => head.links.known.has("b.2"));
+		await waitFor("a plan", () => first.links.knownFor?.plan === "plan");
+		expect([...head.links.known]).toEqual(["b.1", "b.2"]);
+		second.links.close();
+		await waitFor("a farewell", () => !head.links.known.has("b.2"));
+		first.links.follow(first.self, undefined);
+		expect(first.links.knownFor).toBeUndefined();
+		await waitFor("a farewell", () => head.links.known.size === 0);
+	});
+
 	it("tell once which port is blocked, and what helps", async () => {
 		const clock = new VirtualClock();
 		const { log, warned } = warnings();
