@@ -179,6 +179,11 @@ export class Session {
 		this.watchFrom(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
 		if (own !== undefined) refuseForeign(own, identity);
+		if (own === undefined && this.standing && this.mayHaveEnded) {
+			// It rides out an outage that is over: it stands again before it takes a seat.
+			this.guard.lose("the store shows that this node's lease has ended");
+			return false;
+		}
 		const roundEntry = snapshot.entries.get(keys.round);
 		if (roundEntry === undefined) {
 			this.options.listener.onRunGone();
@@ -212,6 +217,12 @@ export class Session {
 		const { finishedPlan, departure } = this.writer;
 		this.show({ round, seat, waiting, finishedPlan, departure });
 		return this.writeIfDue();
+	}
+
+	/** Only the other members, which confirm the round, let it rely on its lease. */
+	private get mayHaveEnded(): boolean {
+		const { clock, lease } = this.options;
+		return lease.expiresAt <= clock.now();
 	}
 
 	private async writeIfDue(): Promise<boolean> {
