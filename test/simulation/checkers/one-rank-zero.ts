@@ -48,6 +48,7 @@ export function mayOverlap(
 ): boolean {
 	return (
 		isExcused(older.worker, at, history.spec.leaseTtlMs) ||
+		isForgotten(older.worker, at, history) ||
 		isLeaving(older.worker, at, history) ||
 		isRefused(older.worker, at, history) ||
 		isGivenUp(older, at, history)
@@ -65,6 +66,21 @@ function isExcused(older: WorkerHistory, at: number, ttlMs: number): boolean {
 		isBeingKilled ||
 		isWithin(process.frozen, at - 2 * ttlMs, at) ||
 		process.recordTaken.length > 0
+	);
+}
+
+/** The keys that said that it may ride an outage out were deleted. */
+function isForgotten(
+	{ process }: WorkerHistory,
+	at: number,
+	{ wipes, spec }: History,
+): boolean {
+	const { recordGone } = process;
+	return (
+		spec.rideOutMs !== undefined &&
+		wipes.some(
+			(wiped) => wiped <= at && recordGone.some((gone) => gone < wiped),
+		)
 	);
 }
 
