@@ -33,10 +33,13 @@ export interface LineStyle {
  */
 export class LineRenderer {
 	private readonly buffer = Buffer.allocUnsafe(OUTPUT_BYTES);
+	private readonly words = viewOf(this.buffer);
 	private length = 0;
 	/** Where the current line's text starts, after its prefix. */
 	private textStart = 0;
 	private colourOn = false;
+	/** The input of this call of `render`. */
+	private view = this.words;
 	/** After a carriage return: the next character overwrites the line. */
 	private returned = false;
 
@@ -53,6 +56,7 @@ export class LineRenderer {
 		style: LineStyle,
 	): number {
 		const prefix = style.prefix.subarray(0, LONGEST_PREFIX_BYTES);
+		this.view = viewOf(input);
 		const room = prefix.length + LONGEST_SHOWN_LINE_BYTES + SLACK_BYTES;
 		this.length = 0;
 		let at = start;
@@ -125,7 +129,7 @@ export class LineRenderer {
 		const output = this.buffer;
 		const shift = this.length - start;
 		const stop = Math.min(end, limit - shift);
-		let at = start;
+		let at = this.printable(start, stop, shift);
 		while (at < stop) {
 			const byte = input[at] ?? 0;
 			if (byte >= 0x7f || (byte < 0x20 && byte !== TAB)) break;
@@ -133,6 +137,22 @@ export class LineRenderer {
 			at += 1;
 		}
 		this.length = at + shift;
+		return at;
+	}
+
+	/** Copies four printable characters at a time; returns where others, or the last few, begin. */
+	private printable(start: number, stop: number, shift: number): number {
+		const input = this.view;
+		const output = this.words;
+		let at = start;
+		while (at + 4 <= stop) {
+			const word = input.getUint32(at);
+			// The upper bit of a byte that is less than 0x20 or more than 0x7e is set in one of the three.
+			const others = word | (word - 0x20202020) | (word + 0x01010101);
+			if ((others & 0x80808080) !== 0) break;
+			output.setUint32(at + shift, word);
+			at += 4;
+		}
 		return at;
 	}
 
@@ -176,4 +196,8 @@ export class LineRenderer {
 		this.colourOn = false;
 		this.returned = false;
 	}
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+	return new DataView(buffer, byteOffset, length);
 }

@@ -105,6 +105,21 @@ describe("LineRenderer", () => {
 		}
 	});
 
+	it("takes each character for what it is, wherever it stands", () => {
+		const others = "\n\r\x1b";
+		const all = Array.from({ length: 0x80 }, (_, code) =>
+			String.fromCharCode(code),
+		).filter((character) => !others.includes(character));
+		for (const character of all) {
+			const isShown = character === "\t" || !/\p{Cc}/u.test(character);
+			for (let before = 0; before < 9; before++) {
+				const around = [" ".repeat(before), "~".repeat(9 - before)];
+				const line = around.join(isShown ? character : "");
+				expect(render(`${around.join(character)}\n`, "")).toBe(`${line}\n`);
+			}
+		}
+	});
+
 	it("never grows beyond its buffer, whatever the bytes", () => {
 		let seed = 1;
 		const bytes = Buffer.alloc(300_000, 0).map(() => {
