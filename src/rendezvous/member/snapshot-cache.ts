@@ -3,6 +3,8 @@ import type { Entry, Snapshot, Store } from "../../store/index.js";
 /** The last known records of a run: read from the store, or read back with a write. */
 export class SnapshotCache {
 	private seen: Snapshot | undefined;
+	/** The store may be another one than that of the last records. */
+	private isDoubtful = false;
 	private offered: Snapshot | undefined;
 	/** The revision of its reader's own last write, which no later look may miss. */
 	private written = 0;
@@ -22,12 +24,16 @@ export class SnapshotCache {
 
 	/** The revision of the last records; 0 if they are not reliable. */
 	get revision(): number {
+		return this.isDoubtful ? 0 : this.seenRevision;
+	}
+
+	private get seenRevision(): number {
 		return this.seen?.revision ?? 0;
 	}
 
 	/** Offers a complete set of records. The current or next read takes it if it is newer and covers what the read is for. */
 	offer(read: Snapshot): void {
-		if (read.revision <= this.revision) return;
+		if (read.revision <= this.seenRevision) return;
 		this.offered = read;
 		this.take(read);
 	}
@@ -42,7 +48,7 @@ export class SnapshotCache {
 	 * new; false: only the store can show it.
 	 */
 	hear(news: readonly Entry[]): boolean | undefined {
-		if (this.seen === undefined || this.isReading) return false;
+		if (this.revision === 0 || this.isReading) return false;
 		const later = news.filter(({ key, modRevision }) => {
 			const known = this.heard.get(key)?.modRevision ?? 0;
 			return modRevision > Math.max(known, this.revision);
@@ -80,7 +86,7 @@ export class SnapshotCache {
 		const least = Math.max(atLeast, ...news);
 		const isNews =
 			offered !== undefined &&
-			offered.revision > this.revision &&
+			offered.revision > this.seenRevision &&
 			offered.revision >= least;
 		const read = isNews ? offered : await this.readOrTake(least);
 		this.see(read);
@@ -89,12 +95,12 @@ export class SnapshotCache {
 
 	/** The next read fetches everything: the store may be another one, which has passed the last records' revision. */
 	distrust(): void {
-		this.seen = undefined;
+		this.isDoubtful = true;
 	}
 
-	/** The same, and nothing that was offered or told before counts. */
+	/** The next read fetches everything, and nothing that was seen, offered or told before counts. */
 	forget(): void {
-		this.distrust();
+		this.seen = undefined;
 		this.offered = undefined;
 		this.written = 0;
 		this.heard.clear();
@@ -102,16 +108,18 @@ export class SnapshotCache {
 
 	private told(): Snapshot | undefined {
 		const { seen, heard } = this;
+		if (this.isDoubtful) return undefined;
 		return seen && { ...seen, entries: new Map([...seen.entries, ...heard]) };
 	}
 
 	private see(read: Snapshot): void {
 		// Lower revisions are of another store.
-		const isOther = read.revision < this.revision;
+		const isOther = read.revision < this.seenRevision;
 		for (const [key, { modRevision }] of this.heard) {
 			if (isOther || modRevision <= read.revision) this.heard.delete(key);
 		}
 		this.seen = read;
+		this.isDoubtful = false;
 	}
 
 	private async readOrTake(atLeast: number): Promise<Snapshot> {
@@ -120,7 +128,8 @@ export class SnapshotCache {
 				if (offered.revision >= atLeast) resolve(offered);
 			};
 		});
-		const read = this.store.snapshot(this.selectors(), this.seen);
+		const known = this.isDoubtful ? undefined : this.seen;
+		const read = this.store.snapshot(this.selectors(), known);
 		this.isReading = true;
 		try {
 			return await Promise.race([taken, read]);

@@ -48,6 +48,22 @@ describe("what was seen last", () => {
 		expect(known).toEqual([5]);
 	});
 
+	it("is read whole where the store may be another one, and nothing older that is offered counts", async () => {
+		const { picture, known, answers } = asked();
+		picture.offer(at(6));
+		await picture.look();
+		picture.distrust();
+		expect(picture.revision).toBe(0);
+		picture.offer(at(5));
+		const look = picture.look();
+		answers[0]?.resolve(at(7));
+		expect(await look).toEqual(at(7));
+		picture.distrust();
+		picture.offer(at(8));
+		expect(await picture.look()).toEqual(at(8));
+		expect(known).toEqual([undefined]);
+	});
+
 	it("is not what was offered too late for a look that has seen more", async () => {
 		const { picture, known, answers } = asked();
 		const look = picture.look();
