@@ -44,7 +44,7 @@ export function measureHouse(): readonly Bound[] {
 			// By 250 for rides on busy machines and of stopped runs, and keepers that live through an outage.
 			what: "lines of src and bin",
 			now: linesOf("src", "bin"),
-			bound: 74_300,
+			bound: 74_350,
 			goal: 50_000,
 			...plain,
 		},
@@ -53,7 +53,7 @@ export function measureHouse(): readonly Bound[] {
 			// by 650 for what came after these; by 2,550 for links, in the simulator too; by 1,400 for those of the line above, and ratios of the bench.
 			what: "lines of test",
 			now: linesOf("test"),
-			bound: 80_450,
+			bound: 80_550,
 			goal: 50_000,
 			...plain,
 		},
