@@ -42,7 +42,7 @@ export class Peers {
 		return PING_MS * Math.max(1, Math.ceil(this.known.size / FEW));
 	}
 
-	/** Another process of its node has ended before. */
+	/** Of a node the newest process counts: mostly the one before it has ended. */
 	opened(agent: Agent, now: number): void {
 		for (const { nodeId, incarnation } of this.known.values()) {
 			if (nodeId === agent.nodeId) this.known.delete(incarnation);

@@ -183,7 +183,7 @@ describe("A9 linked agents", () => {
 		await waitFor("both heard", () => hears(root)[0] && hears(other)[0]);
 	});
 
-	it("are known to the head until they leave, whoever else has a node's id", async () => {
+	it("stay known to the head until they leave, also if another one has the same node id", async () => {
 		const [head, first] = await linked("a", "b");
 		const second = await node("b");
 		if (head === undefined || first === undefined) throw new Error("no node");
