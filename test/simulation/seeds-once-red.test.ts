@@ -10,7 +10,7 @@ const ONCE_RED = [
 /** The same, of machines that may say that they will go, and of agents that have links. */
 const ONCE_RED_WITH_NOTICES = [19185, 101148, 101606];
 const ONCE_RED_WITH_LINKS = [
-	6014, 25273, 55021, 68736, 69764, 70143, 90393, 402373, 500353,
+	6014, 25273, 41370, 55021, 68736, 69764, 70143, 90393, 402373, 500353,
 ];
 
 it.each([

@@ -23,7 +23,6 @@ import {
 	restartAll,
 	scaleDown,
 	stopping,
-	UNKILLABLE_AFTER_MS,
 } from "./moves.js";
 import { type Facts, leftWith, rankOf } from "./state.js";
 import {
@@ -31,21 +30,21 @@ import {
 	isDue,
 	isGone,
 	localRanks,
+	NEWS_MS,
 	REQUEST_AFTER_MS,
 	toEnd,
 	toGone,
 	toKilled,
 	toWaiting,
+	UNKILLABLE_AFTER_MS,
 	update,
 	type WorkerSlot,
 	withKill,
 	withTimes,
 } from "./worker.js";
 
-/** An agent so late for a deadline, in milliseconds, was stopped itself: SIGSTOP, or the machine slept … */
+/** An agent so late for the deadline of a PAUSE, in milliseconds, was stopped itself. */
 const STOPPED_MS = 1_000;
-/** … and first reads what its workers have said meanwhile, which may take this long. */
-const NEWS_MS = 2_000;
 const WAIT_RULE =
 	"a worker that has taken its round with getWorkerInfo() and then calls waitForWork() waits for the next round";
 const WAIT_FIX =
@@ -252,17 +251,16 @@ export const silent: Answer<"due"> = (facts, { now, pauseTimeoutMs }) => {
 /** A process survives SIGKILL: a reason to replace the node. Its other workers end first. */
 export const unkillable: Answer<"due"> = (facts, context) => {
 	const { now } = context;
-	const stuck = facts.workers.filter(({ goneBy }) => isDue(goneBy, now));
-	if (stuck.length === 0) return undefined;
-	// An agent so late has not heard yet which workers have ended meanwhile.
-	const isLate = stuck.some(({ goneBy }) => now - (goneBy ?? now) > STOPPED_MS);
-	const goneBy = now + UNKILLABLE_AFTER_MS;
+	const due = facts.workers.filter(({ goneBy }) => isDue(goneBy, now));
+	if (due.length === 0) return undefined;
+	const stuck = due.filter(({ isHeardOut }) => isHeardOut);
+	const rest = { goneBy: now + NEWS_MS, isHeardOut: true };
 	const workers = facts.workers.map((one) => {
-		if (!stuck.includes(one)) return one;
-		return isLate ? { ...one, goneBy } : toGone(one);
+		if (!due.includes(one)) return one;
+		return stuck.includes(one) ? toGone(one) : { ...one, ...rest };
 	});
 	const after = { ...facts, workers };
-	if (isLate) return { facts: after, why: "", rests: true };
+	if (stuck.length === 0) return { facts: after, why: "", rests: true };
 	const exitCode = EXIT_CODES.replaceNode;
 	const reason = [...givenUpFor(facts), stuckWords(stuck)].join("; ");
 	if (facts.phase === "RUNNING") {
@@ -291,7 +289,7 @@ export const graceOver: Answer<"due"> = (facts, { now }) => {
 	const isLate = ({ killAt }: WorkerSlot) => isDue(killAt, now);
 	if (!facts.workers.some(isLate)) return undefined;
 	const workers = facts.workers.map((one) =>
-		isLate(one) ? toKilled(one, now + UNKILLABLE_AFTER_MS) : one,
+		isLate(one) ? toKilled(one, now) : one,
 	);
 	const why = "SIGKILL: the time to end is over";
 	return { facts: { ...facts, workers }, why, rests: true };

@@ -24,7 +24,6 @@ import {
 	type Row,
 	restartAll,
 	scaleDown,
-	UNKILLABLE_AFTER_MS,
 } from "./moves.js";
 import {
 	type Ending,
@@ -94,8 +93,7 @@ export const stopAtOnce: Answer<"stop-asked"> = (facts, context, asked) => {
 	const { reason } = asked;
 	const left = { ...facts, leaving, holds: undefined };
 	const ended = endAll(left, graceOf(facts, context), reason).facts;
-	const goneBy = context.now + UNKILLABLE_AFTER_MS;
-	const workers = ended.workers.map((one) => toKilled(one, goneBy));
+	const workers = ended.workers.map((one) => toKilled(one, context.now));
 	const why = `SIGKILL: ${reason}`;
 	return { facts: { ...ended, workers }, why, rests: true };
 };

@@ -31,9 +31,6 @@ import {
 	withTimes,
 } from "./worker.js";
 
-/** How long a killed process may take to vanish before it is given up, in milliseconds. */
-export const UNKILLABLE_AFTER_MS = 5_000;
-
 /** What follows from the first row of the table that holds. */
 export interface Decision {
 	readonly facts: Facts;

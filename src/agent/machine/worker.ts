@@ -31,6 +31,10 @@ import type { WorkerError } from "../../status/index.js";
 export const REQUEST_AFTER_MS = 2_000;
 /** How long a first PAUSE may be unanswered before the user is warned, in milliseconds: longer than most steps. */
 export const HINT_AFTER_MS = 5_000;
+/** How long a killed process may take to vanish before it is given up, in milliseconds … */
+export const UNKILLABLE_AFTER_MS = 5_000;
+/** … the last part only while its agent is awake: one that was stopped hears its timers before what was said meanwhile. */
+export const NEWS_MS = 2_000;
 
 /** A worker that has failed or ended, as the agent's shell describes it. */
 export interface Described {
@@ -131,8 +135,9 @@ export interface WorkerSlot {
 	readonly ready: boolean;
 	/** When it, or the rest of its group, is killed; null if it need not end, or was killed. */
 	readonly killAt: number | null;
-	/** When a process that survives SIGKILL is given up; null before that kill. */
+	/** When a process that survives SIGKILL is heard out, or after that given up; null before that kill. */
 	readonly goneBy: number | null;
+	readonly isHeardOut: boolean;
 	/** How many times it was sent SIGKILL. */
 	readonly kills: number;
 	/** It has failed, and the others go on without it. */
@@ -161,6 +166,7 @@ export function freshSlot(localRank: number, former?: WorkerSlot): WorkerSlot {
 		ready: false,
 		killAt: null,
 		goneBy: null,
+		isHeardOut: false,
 		kills: 0,
 		unexplained: null,
 	};
@@ -283,11 +289,12 @@ export function toEnd(worker: WorkerSlot, latest: number): WorkerSlot {
 }
 
 /** It is sent SIGKILL. */
-export function toKilled(worker: WorkerSlot, goneBy: number): WorkerSlot {
+export function toKilled(worker: WorkerSlot, now: number): WorkerSlot {
 	if (isGone(worker)) return worker;
 	const status = endingAs(worker);
 	const killed = withKill({ ...worker, ...WITHOUT_ROUND, status });
-	return { ...killed, killAt: null, goneBy };
+	const goneBy = now + UNKILLABLE_AFTER_MS - NEWS_MS;
+	return { ...killed, killAt: null, goneBy, isHeardOut: false };
 }
 
 function endingAs({ status }: WorkerSlot): WorkerStatus {

@@ -1,4 +1,4 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/moves.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/worker.js";
 import { LOOK_EVERY_MS } from "../../../src/rendezvous/member/reconcile-loop.js";
 import type { Checker, History } from "../history.js";
 

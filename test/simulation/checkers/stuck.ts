@@ -1,4 +1,4 @@
-import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/moves.js";
+import { UNKILLABLE_AFTER_MS } from "../../../src/agent/machine/worker.js";
 import { EXIT_CODES } from "../../../src/base/errors.js";
 import { type Checker, undisturbedFrom } from "../history.js";
 
