@@ -241,7 +241,7 @@ describe("A9 linked agents", () => {
 					socket.write(frame({ kind: "welcome", proof: "0".repeat(64) }));
 				});
 			const nonce = "ef".repeat(16);
-			socket.write(frame({ kind: "challenge", version: 1, nonce }));
+			socket.write(frame({ kind: "challenge", version: 2, nonce }));
 		}).listen(0, "127.0.0.1");
 		onTestFinished(() => void server.close());
 		await once(server, "listening");
@@ -272,10 +272,10 @@ describe("A9 a caller", () => {
 
 	it("of another version is told so", async () => {
 		const root = await node("a");
-		const hello = frame({ kind: "hello", version: 2 });
+		const hello = frame({ kind: "hello", version: 1 });
 		expect(await stranger(root, () => hello)).toEqual([
-			expect.objectContaining({ kind: "challenge", version: 1 }),
-			{ kind: "refused", reason: expect.stringContaining("version must be 1") },
+			expect.objectContaining({ kind: "challenge", version: 2 }),
+			{ kind: "refused", reason: expect.stringContaining("version must be 2") },
 		]);
 	});
 
