@@ -1,7 +1,7 @@
 // Many agents of one run in one process, over one connection to etcd.
-// Usage: agents.js ENDPOINT FIRST COUNT SIZE, with a channel to who measures them:
-// it is told when all of these agents have started the workers of a round
-// ("started"), and have said so in the store ("settled").
+// Usage: agents.js ENDPOINT FIRST COUNT SIZE [links], with a channel to who measures them:
+// it is told how many agents have started the workers of a round ("started"), and
+// how many of their records this process has written ("settled").
 import { systemClock } from "../../src/base/clock.js";
 import { openEtcdStore } from "../../src/store/etcd/etcd-store.js";
 import { BareAgent } from "./bare-agent.js";
@@ -23,18 +23,23 @@ export interface AgentCosts {
 	readonly agentsMs: number;
 }
 
+interface Progress {
+	readonly kind: "started" | "settled";
+	readonly round: number;
+	/** How many more. */
+	readonly count: number;
+	readonly at: number;
+}
+
 /** What they say; `at` is in milliseconds since 1970, with their fractions. */
 export type Said =
 	| { readonly kind: "failed"; readonly at: number }
-	| {
-			readonly kind: "started" | "settled";
-			readonly round: number;
-			readonly at: number;
-	  }
+	| Progress
 	| ({ readonly kind: "costs" } & AgentCosts);
 
 const [endpoint = "", ...numbers] = process.argv.slice(2);
 const [first = 0, count = 0, size = 0] = numbers.map(Number);
+const areLinked = numbers.at(-1) === "links";
 
 const store = new SharedStore(
 	await openEtcdStore({
@@ -47,23 +52,25 @@ const progress = {
 	started: new Map<number, Set<string>>(),
 	settled: new Map<number, Set<string>>(),
 };
+const toSay = new Map<string, Progress>();
 store.onRecord = ({ nodeId, state, claim }) => {
 	if (state === "running") note("settled", nodeId, claim);
 };
-const agents = Array.from(
-	{ length: count },
-	(_, index) =>
-		new BareAgent(`node-${String(first + index).padStart(5, "0")}`, {
+const agents = await Promise.all(
+	Array.from({ length: count }, (_, index) =>
+		BareAgent.open(`node-${String(first + index).padStart(5, "0")}`, {
 			store,
 			runId: "scale",
 			size,
 			leaseTtlMs: LEASE_TTL_MS,
+			areLinked,
 			onStarted: (nodeId, round) => note("started", nodeId, round),
 			onError(error) {
 				console.error(error);
 				process.exit(1);
 			},
 		}),
+	),
 );
 
 process.on("message", (asked: Asked) => {
@@ -84,7 +91,17 @@ function note(
 	const those = progress[kind].get(round) ?? new Set();
 	if (those.has(nodeId)) return;
 	progress[kind].set(round, those.add(nodeId));
-	if (those.size === agents.length) say({ kind, round, at: wallTime() });
+	const at = wallTime();
+	const name = `${kind} ${round}`;
+	const count = (toSay.get(name)?.count ?? 0) + 1;
+	if (toSay.size === 0) setImmediate(sayAll);
+	toSay.set(name, { kind, round, count, at });
+}
+
+/** Not each agent alone: that would take longer than what is measured. */
+function sayAll(): void {
+	for (const said of toSay.values()) say(said);
+	toSay.clear();
 }
 
 function say(said: Said): void {

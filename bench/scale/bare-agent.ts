@@ -3,6 +3,8 @@ import { Agent } from "../../src/agent/agent.js";
 import { WorkerGroup } from "../../src/agent/workers/worker-group.js";
 import type { WorkerFiles } from "../../src/agent/workers/workplace.js";
 import { systemClock } from "../../src/base/clock.js";
+import { Links } from "../../src/links/links.js";
+import type { LinkedAgent } from "../../src/model/index.js";
 import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
 import {
 	Membership,
@@ -11,6 +13,7 @@ import {
 import type { Store } from "../../src/store/store.js";
 import { InstantWorkers } from "./instant-workers.js";
 
+const HOST = "127.0.0.1";
 const WORKERS = 8;
 const MAX_RESTARTS = 1_000_000;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
@@ -21,28 +24,44 @@ export interface Surroundings {
 	/** Of the run: all of them are needed. */
 	readonly size: number;
 	readonly leaseTtlMs: number;
+	/** Whether they have links, and so write their records together. */
+	readonly areLinked: boolean;
 	readonly onStarted: (nodeId: string, round: number) => void;
 	readonly onError: (error: unknown) => void;
 }
 
 /** The real agent with its membership; what stands around it is as little as can be. */
 export class BareAgent {
-	private readonly incarnation = randomUUID();
 	private readonly workers = new InstantWorkers();
 	private readonly membership: Membership;
 	private readonly agent: Agent;
 
-	constructor(
-		private readonly nodeId: string,
+	private constructor(
+		private readonly self: LinkedAgent,
 		private readonly surroundings: Surroundings,
+		private readonly links: Links | undefined,
 	) {
-		this.membership = new Membership(
-			membershipOf(nodeId, this.incarnation, surroundings),
-		);
+		this.membership = new Membership(membershipOf(self, surroundings, links));
 		this.agent = this.openAgent();
 		void this.agent.ended.then(({ reason }) =>
 			this.fail(`it ended: ${reason}`),
 		);
+	}
+
+	static async open(
+		nodeId: string,
+		surroundings: Surroundings,
+	): Promise<BareAgent> {
+		const incarnation = randomUUID();
+		if (!surroundings.areLinked) {
+			return new BareAgent({ nodeId, incarnation }, surroundings, undefined);
+		}
+		const links = await Links.open({
+			...{ clock: systemClock, random: Math.random, log: SILENT, port: 0 },
+			...{ decidedMs: surroundings.leaseTtlMs, onDead: () => {} },
+		});
+		const self = { nodeId, incarnation, link: links.addressAt(HOST) };
+		return new BareAgent(self, surroundings, links);
 	}
 
 	/** Resolves when it has joined; it then wants to be in the first round. */
@@ -50,7 +69,10 @@ export class BareAgent {
 		const joined = await this.membership.join({ isDead: () => false });
 		if (!("instance" in joined)) this.fail("it could not join the run");
 		this.membership.start({
-			onView: (view) => this.agent.dispatch({ kind: "round-seen", view }),
+			onView: (view) => {
+				this.links?.follow(this.self, view.round.head);
+				this.agent.dispatch({ kind: "round-seen", view });
+			},
 			onLost: (reason) => this.fail(reason),
 			onLongerLease: () => {},
 			onError: this.surroundings.onError,
@@ -62,11 +84,12 @@ export class BareAgent {
 	}
 
 	private fail(words: string): void {
-		this.surroundings.onError(new Error(`${this.nodeId}: ${words}`));
+		this.surroundings.onError(new Error(`${this.self.nodeId}: ${words}`));
 	}
 
 	private openAgent(): Agent {
-		const { nodeId, incarnation, membership } = this;
+		const { self, membership } = this;
+		const { nodeId, incarnation } = self;
 		const { runId, onError } = this.surroundings;
 		return new Agent({
 			clock: systemClock,
@@ -103,28 +126,28 @@ export class BareAgent {
 			readOomKills: () => undefined,
 			onSpawning() {},
 			log: SILENT,
-			onStarted: ({ synced }) => onStarted(this.nodeId, synced),
+			onStarted: ({ synced }) => onStarted(this.self.nodeId, synced),
 			dispatch: (input) => this.agent.dispatch(input),
 		});
 	}
 }
 
 function membershipOf(
-	nodeId: string,
-	incarnation: string,
+	self: LinkedAgent,
 	{ store, runId, size, leaseTtlMs }: Surroundings,
+	links: Links | undefined,
 ): MembershipOptions {
 	return {
 		store,
+		links,
 		clock: systemClock,
 		runId,
 		identity: {
-			nodeId,
-			incarnation,
-			hostId: `${incarnation} pid:[4026531836]`,
+			...self,
+			hostId: `${self.incarnation} pid:[4026531836]`,
 			pid: process.pid,
 			startTime: "524643",
-			address: "10.0.0.1",
+			address: HOST,
 			localWorldSize: WORKERS,
 			role: "default",
 		},

@@ -41,9 +41,12 @@ export class ScaleRun {
 	/** @type {Error | undefined} */
 	#problem;
 
-	/** @param {number} size how many agents */
-	constructor(size) {
+	#areLinked;
+
+	/** @param {number} size how many agents @param {boolean} areLinked whether they have links */
+	constructor(size, areLinked = false) {
 		this.#size = size;
+		this.#areLinked = areLinked;
 	}
 
 	/** Resolves when all agents run the first round. */
@@ -92,6 +95,7 @@ export class ScaleRun {
 
 	#start(program, first, count) {
 		const args = [this.#etcd.endpoint, first, count, this.#size].map(String);
+		if (this.#areLinked) args.push("links");
 		const child = fork(program, args, {
 			execArgv: FLAGS,
 			stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -124,20 +128,21 @@ export class ScaleRun {
 
 	#all(kind) {
 		return this.#hear(
-			this.#children.length,
+			this.#size,
 			(said) => said.kind === kind && said.round === this.#round,
 		);
 	}
 
 	/**
-	 * Resolves with what was said of this sort, once it is so much.
+	 * Resolves with what was said of this sort, once that many have said it.
 	 * @returns {Promise<any[]>}
 	 */
-	async #hear(count, isMeant) {
+	async #hear(many, isMeant) {
+		const sum = (all) => all.reduce((so, { count = 1 }) => so + count, 0);
 		const until = performance.now() + LONGEST_WAIT_MS;
 		for (;;) {
 			const heard = this.#said.filter(isMeant);
-			if (heard.length >= count) return heard;
+			if (sum(heard) >= many) return heard;
 			if (this.#problem) throw this.#problem;
 			const leftMs = until - performance.now();
 			if (leftMs <= 0)

@@ -49,8 +49,10 @@ export class Caller {
 		if (callee?.link !== undefined) this.call(callee);
 	}
 
-	send(message: unknown): void {
+	/** Returns false if there is no connection. */
+	send(message: unknown): boolean {
 		this.connection?.send(message);
+		return this.connection !== undefined;
 	}
 
 	/** Calls this agent again, if it is the one that is wanted: its connection seems to be dead. */

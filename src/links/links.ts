@@ -13,6 +13,8 @@ import type { Logger } from "../base/logger.js";
 import type {
 	LinkedAgent as Agent,
 	LinkAddress,
+	RecordWrite,
+	RecordWritten,
 	RideMessage,
 } from "../model/index.js";
 import { Caller } from "./caller.js";
@@ -26,6 +28,8 @@ import { Peers, type Suspicion } from "./peers.js";
 const EVERY_ADDRESS = ["::", "0.0.0.0"];
 /** A dead agent is not called in vain for so long, nor for longer than its lease: another one takes its place. In milliseconds. */
 const BLOCKED_AFTER_MS = 10_000;
+/** How often who was called by nobody looks for peers to forget, in milliseconds. */
+const ALONE_MS = 1_000;
 /** So many callers may be about to introduce themselves. More are told to come again, so that nobody takes all descriptors. */
 const MOST_STRANGERS = 256;
 
@@ -79,6 +83,8 @@ export class Links {
 	private readonly knownAgents = new Set<string>();
 	private heardPlan: { plan: string; since: number } | undefined;
 	private hearRide: (from: string, message: RideMessage) => void = () => {};
+	private hearWrite: (from: Agent, write: RecordWrite) => void = () => {};
+	private hearWritten: (written: RecordWritten | undefined) => void = () => {};
 	private cancelPing = () => {};
 	private readonly told = new Set<string>();
 
@@ -98,7 +104,10 @@ export class Links {
 				);
 				this.opened(callee);
 			},
-			onClosed: ({ incarnation }, inOrder) => this.closed(incarnation, inOrder),
+			onClosed: ({ incarnation }, inOrder) => {
+				this.hearWritten(undefined);
+				this.closed(incarnation, inOrder);
+			},
 			onFailed: this.tellBlocked,
 		});
 		this.guardLine = new Caller({
@@ -171,6 +180,22 @@ export class Links {
 		this.hearRide = hear;
 	}
 
+	askHead(write: RecordWrite): boolean {
+		return this.uplink.send({ kind: "write", write });
+	}
+
+	answer(incarnation: string, written: RecordWritten): void {
+		this.callers.get(incarnation)?.send({ kind: "written", written });
+	}
+
+	onRecords(
+		take: (from: Agent, write: RecordWrite) => void,
+		learn: (written: RecordWritten | undefined) => void,
+	): void {
+		this.hearWrite = take;
+		this.hearWritten = learn;
+	}
+
 	/** What is known at this moment. */
 	now(): LinksNow {
 		const now = this.options.clock.now();
@@ -237,22 +262,22 @@ export class Links {
 			} else {
 				this.knownAgents.add(hello.incarnation);
 				const before = this.callers.get(hello.incarnation);
+				const isFirst = this.callers.size === 0;
 				this.callers.set(hello.incarnation, connection);
 				before?.close("the same agent has called again");
 				this.hear(connection, hello);
 				this.opened(hello);
+				if (isFirst) this.ping();
 			}
 		});
 	}
 
 	/** Takes what an agent says. */
-	private hear(
-		connection: Connection,
-		{ incarnation }: Agent,
-		onBye = () => {},
-	): void {
+	private hear(connection: Connection, agent: Agent, onBye = () => {}): void {
+		const { incarnation } = agent;
 		connection.read((value) => {
-			const { kind, everyMs, plan, ride } = decode(LINK_MESSAGE, value);
+			const message = decode(LINK_MESSAGE, value);
+			const { kind, everyMs, plan, ride, write, written } = message;
 			if (kind === "ping") {
 				this.peers.heard(incarnation, this.options.clock.now(), everyMs);
 				if (everyMs === undefined) return;
@@ -266,6 +291,11 @@ export class Links {
 				this.closed(incarnation, true);
 			} else if (kind === "ride") {
 				if (ride) this.hearRide(incarnation, ride);
+			} else if (kind === "write") {
+				if (write) this.hearWrite(agent, write);
+			} else if (kind === "written") {
+				const isHead = incarnation === this.head?.incarnation;
+				if (written && isHead) this.hearWritten(written);
 			} else throw new Error("only a guard knows that an agent is gone");
 		});
 	}
@@ -286,6 +316,7 @@ export class Links {
 
 	/** Asks for a sign of life, and gives one. */
 	private readonly ping = (): void => {
+		this.cancelPing();
 		const { clock } = this.options;
 		const { everyMs } = this.peers;
 		const now = clock.now();
@@ -296,7 +327,8 @@ export class Links {
 		for (const connection of this.callers.values()) {
 			connection.send({ kind: "ping", everyMs, plan: this.plan });
 		}
-		this.cancelPing = clock.wakeAt(now + everyMs, this.ping);
+		const nextMs = this.callers.size > 0 ? everyMs : ALONE_MS;
+		this.cancelPing = clock.wakeAt(now + nextMs, this.ping);
 	};
 
 	private readonly tellBlocked = (

@@ -11,13 +11,15 @@ import {
 	duration,
 	LINK_ADDRESS,
 	name,
+	RECORD_WRITE,
+	RECORD_WRITTEN,
 	RIDE_MESSAGE,
 	token,
 	words,
 } from "../model/index.js";
 
 /** Both ends must speak this version. */
-export const LINK_VERSION = 1;
+export const LINK_VERSION = 2;
 
 /** What a connection is for: an agent's signs of life, or the one word of its guard. */
 export type LinkPurpose = "agent" | "guard";
@@ -58,17 +60,19 @@ export const REFUSED = fields({
 
 /**
  * Later messages: a sign of life; the agent leaves in order; the guard has ended all that a dead agent had started; what is
- * said while the store is away.
+ * said while the store is away; a record that the head is to write, and what became of it.
  */
 export type LinkMessage = Infer<typeof LINK_MESSAGE>;
 
 export const LINK_MESSAGE = fields({
-	kind: oneOf("ping", "bye", "gone", "ride"),
+	kind: oneOf("ping", "bye", "gone", "ride", "write", "written"),
 	/** Of a sign of life that is to be answered: when the next one comes, in milliseconds. */
 	everyMs: optional(duration),
 	/** Of a sign of life: the plan of the round as whose agent the other end is known. */
 	plan: optional(token),
 	ride: optional(RIDE_MESSAGE),
+	write: optional(RECORD_WRITE),
+	written: optional(RECORD_WRITTEN),
 	/** Of a guard's word: only its agent could give it, and for this connection only. */
 	proof: optional(token),
 });

@@ -32,6 +32,8 @@ export interface Calls {
 /** The agents with which one is or was linked, in the order in which they came. Times are those of the steady clock. */
 export class Peers {
 	private readonly known = new Map<string, Peer>();
+	/** The newest process of each node. */
+	private readonly newest = new Map<string, string>();
 	private gone: string | undefined;
 
 	/** @param decidedMs how long its lease decides at most: then nobody suspects an agent any more */
@@ -44,9 +46,8 @@ export class Peers {
 
 	/** Of a node the newest process counts: mostly the one before it has ended. */
 	opened(agent: Agent, now: number): void {
-		for (const { nodeId, incarnation } of this.known.values()) {
-			if (nodeId === agent.nodeId) this.known.delete(incarnation);
-		}
+		this.known.delete(this.newest.get(agent.nodeId) ?? "");
+		this.newest.set(agent.nodeId, agent.incarnation);
 		const { everyMs } = this;
 		this.known.set(agent.incarnation, { ...agent, heardAt: now, everyMs });
 	}
@@ -108,10 +109,11 @@ export class Peers {
 			const callee = head.link && head;
 			return { agent: callee, guard: callee };
 		}
-		const heir = [...this.known.values()].find(
-			({ closedAt, link }) => closedAt === undefined && link !== undefined,
-		);
-		return { agent: undefined, guard: heir };
+		for (const heir of this.known.values()) {
+			const isLinked = heir.closedAt === undefined && heir.link !== undefined;
+			if (isLinked) return { agent: undefined, guard: heir };
+		}
+		return { agent: undefined, guard: undefined };
 	}
 }
 

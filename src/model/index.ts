@@ -19,6 +19,10 @@ export {
 	type LinkedAgent,
 	NODE_LINKS,
 	type NodeLinks,
+	RECORD_WRITE,
+	RECORD_WRITTEN,
+	type RecordWrite,
+	type RecordWritten,
 	RIDE_MESSAGE,
 	type RideMessage,
 } from "./link.js";

@@ -7,7 +7,7 @@ import {
 	oneOf,
 	optional,
 } from "../base/shape.js";
-import { count, name, port, token } from "./value.js";
+import { count, name, port, token, words } from "./value.js";
 
 /** Where an agent listens for the run's other agents. */
 export type LinkAddress = Infer<typeof LINK_ADDRESS>;
@@ -40,6 +40,29 @@ export const RIDE_MESSAGE = fields({
 	poll: count,
 	/** Whether who says it has a seat in the round. */
 	isMember: optional(flag),
+});
+
+/** An agent's own record, which it asks the head of its round to write. */
+export type RecordWrite = Infer<typeof RECORD_WRITE>;
+
+export const RECORD_WRITE = fields({
+	/** Numbers what one agent asks for. */
+	number: count,
+	/** The revisions of `round` and of the record that it replaces. */
+	round: count,
+	present: count,
+	lease: token,
+	/** The record as JSON, without the secret of its links. */
+	value: words,
+});
+
+/** What the head has made of it. */
+export type RecordWritten = Infer<typeof RECORD_WRITTEN>;
+
+export const RECORD_WRITTEN = fields({
+	number: count,
+	/** Null: it was not written, or the head does not know. */
+	revision: nullable(count),
 });
 
 /** The other nodes, as one knows them by its links: who coordinates has one to each, others to the coordinator. */

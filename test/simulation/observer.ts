@@ -171,15 +171,19 @@ export class Observer implements ServerObserver {
 			if (!("put" in write) || !write.put.startsWith(keys.nodes)) continue;
 			const record: NodeRecord = JSON.parse(write.value);
 			const entry = present.get(write.put);
-			const writer = this.process(by);
+			const author = record.incarnation;
+			const writer = this.process(author);
+			const isRelayed = author !== by;
 			// What is said again under a new lease may be out of date, and is then mended.
 			const isAgain =
 				writer.lossesTold.length > 0 || writer.recordGone.length > 0;
-			if (!isAgain) this.noteClaim(by, record, round);
+			if (!isAgain) this.noteClaim(author, record, round);
 			const holder = entry && decodeRecord(NODE, entry).incarnation;
-			if (holder !== undefined) this.noteIntrusion(by, this.process(holder));
+			if (holder !== undefined) {
+				this.noteIntrusion(author, this.process(holder));
+			} else if (isRelayed) this.noteIntrusion(by, writer);
 			else this.noteReplacement(writer);
-			if (holder !== by) writer.recordMade.push(timeline.now);
+			if (holder !== author) writer.recordMade.push(timeline.now);
 			this.noteRecord(record.nodeId, record);
 		}
 	}

@@ -53,7 +53,8 @@ export class SimAgent {
 			this.workers.receive(...said),
 		);
 		const { network } = machine;
-		this.links = network && new SimLinks(network, this.process, who);
+		const self = { nodeId, incarnation, link: SIM_LINK };
+		this.links = network && new SimLinks(network, this.process, self);
 		this.store = new SimStore({
 			etcd: options.etcd,
 			timeline: machine.timeline,
@@ -256,6 +257,7 @@ export class SimAgent {
 				link: this.links && SIM_LINK,
 			},
 			links: this.links,
+			relayedFrom: machine.network?.relayedFrom,
 			onRide: (words) => this.say(words),
 			spec: machine.history.spec,
 			reservePort: async () => machine.random.integer(20_000, 60_000),

@@ -1,4 +1,10 @@
-import type { LinkedAgent, RideMessage } from "../../src/model/index.js";
+import type {
+	LinkedAgent,
+	RecordWrite,
+	RecordWritten,
+	RideMessage,
+} from "../../src/model/index.js";
+import type { RecordLinks } from "../../src/rendezvous/member/record-relay.js";
 import type { RideLinks } from "../../src/rendezvous/member/ride.js";
 import type { Random } from "./random.js";
 import type { SimProcess } from "./sim-process.js";
@@ -21,10 +27,14 @@ export class SimNetwork {
 	/** What the one says, the other does not hear. */
 	readonly broken = new Map<SimLinks, SimLinks>();
 
-	/** @param random of its own, so that a run without links is played as before */
+	/**
+	 * @param relayedFrom from so many nodes on they write their records together
+	 * @param random of its own, so that a run without links is played as before
+	 */
 	constructor(
 		readonly timeline: Timeline,
 		readonly random: Random,
+		readonly relayedFrom: number,
 	) {}
 
 	/** One message of one connection; it may be lost, late or doubled, and overtake others. */
@@ -46,7 +56,7 @@ export class SimNetwork {
 }
 
 /** One agent's end of its links. */
-export class SimLinks implements RideLinks {
+export class SimLinks implements RideLinks, RecordLinks {
 	/** What it says does not arrive; what others say does not. */
 	isMute = false;
 	isDeaf = false;
@@ -58,6 +68,9 @@ export class SimLinks implements RideLinks {
 	private head: LinkedAgent | undefined;
 	private isLinked = false;
 	private take: (from: string, message: RideMessage) => void = () => {};
+	private takeRecord: (from: LinkedAgent, write: RecordWrite) => void =
+		() => {};
+	private learn: (written: RecordWritten | undefined) => void = () => {};
 
 	constructor(
 		private readonly network: SimNetwork,
@@ -97,6 +110,27 @@ export class SimLinks implements RideLinks {
 		if (this.callers.has(incarnation)) this.send(incarnation, message);
 	}
 
+	onRecords(
+		take: (from: LinkedAgent, write: RecordWrite) => void,
+		learn: (written: RecordWritten | undefined) => void,
+	): void {
+		this.takeRecord = take;
+		this.learn = learn;
+	}
+
+	askHead(write: RecordWrite): boolean {
+		const to = this.head && this.network.ends.get(this.head.incarnation);
+		if (to === undefined || !this.isLinked) return false;
+		this.network.carry(this, to, () => to.takeRecord(this.self, write));
+		return true;
+	}
+
+	answer(incarnation: string, written: RecordWritten): void {
+		const to = this.network.ends.get(incarnation);
+		if (to === undefined || !this.callers.has(incarnation)) return;
+		this.network.carry(this, to, () => to.learn(written));
+	}
+
 	/** Nothing is wrong any more, but a wall around it. */
 	mend(): void {
 		this.isMute = this.isBlocked;
@@ -122,6 +156,7 @@ export class SimLinks implements RideLinks {
 		}
 		this.callers.clear();
 		this.isLinked = false;
+		this.learn(undefined);
 		if (this.head && !this.process.dead) this.call(this.head);
 	}
 

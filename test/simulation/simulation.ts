@@ -78,7 +78,11 @@ export class Simulation {
 		const network =
 			shape.spec.rideOutMs === undefined
 				? undefined
-				: new SimNetwork(timeline, new Random(seed * LINKS_CHANCE));
+				: new SimNetwork(
+						timeline,
+						new Random(seed * LINKS_CHANCE),
+						seed % 2 === 0 ? 2 : Number.POSITIVE_INFINITY,
+					);
 		const told = { timeline, random, history, say, note, network };
 		this.machine = { ...told, habits, peers, pauseTimeoutMs };
 	}

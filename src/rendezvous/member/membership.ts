@@ -13,6 +13,7 @@ import type { Coordinating } from "./coordinator.js";
 import { endLeaseOfDead, leftWrite, type NodeProcess } from "./end-dead.js";
 import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
+import { type RecordLinks, RecordRelay } from "./record-relay.js";
 import { Ride, type RideLinks, type Riding } from "./ride.js";
 import { Session } from "./session.js";
 
@@ -50,7 +51,9 @@ export interface MembershipOptions {
 	readonly random: () => number;
 	readonly coordinating: Coordinating;
 	/** Its connections to the run's other agents; undefined: its rounds end when the store is away. */
-	readonly links?: RideLinks | undefined;
+	readonly links?: (RideLinks & RecordLinks) | undefined;
+	/** From so many nodes of a round on, agents with links write their records together; default: 33. */
+	readonly relayedFrom?: number | undefined;
 	/** Receives what happens while the store is away, in words. */
 	readonly onRide?: ((words: string) => void) | undefined;
 }
@@ -75,6 +78,7 @@ export class Membership {
 	/** It has seen how the run ended, or that its store was set back. */
 	private isOver = false;
 	private readonly ride: Ride | undefined;
+	private readonly relay: RecordRelay | undefined;
 	/** Watches the confirmations of the members between two sessions. */
 	private rideGuard: LeaseGuard | undefined;
 	private listener: MembershipListener | undefined;
@@ -87,6 +91,7 @@ export class Membership {
 		this.options = { ...options, coordinating: { ...coordinating, onSkipped } };
 		this.leaseTtlMs = options.spec.leaseTtlMs;
 		this.ride = this.openRide();
+		this.relay = this.openRelay();
 	}
 
 	/** How its round goes on without the store; undefined: it does not. */
@@ -106,6 +111,13 @@ export class Membership {
 			onReleased: () => this.session?.election.lookAgain(),
 			tell: onRide,
 		});
+	}
+
+	private openRelay(): RecordRelay | undefined {
+		const { options, keys } = this;
+		const { links, spec } = options;
+		const { leaseTtlMs } = spec;
+		return links && new RecordRelay({ ...options, links, keys, leaseTtlMs });
 	}
 
 	/**
@@ -203,6 +215,7 @@ export class Membership {
 			keys: this.keys,
 			lease,
 			ride: this.ride,
+			relay: this.relay,
 			identity:
 				ttlMs > spec.leaseTtlMs ? { ...identity, leaseTtlMs: ttlMs } : identity,
 			isForeign: ({ instance }) => instance !== this.instance,

@@ -15,7 +15,11 @@ import {
 	informationAt,
 	recordAt,
 } from "../records/record-codec.js";
-import { RecordWriter, type ReservePort } from "../records/record-writer.js";
+import {
+	RecordWriter,
+	type Relay,
+	type ReservePort,
+} from "../records/record-writer.js";
 import {
 	ROUND,
 	type RoundRecord,
@@ -60,6 +64,8 @@ interface SessionOptions {
 	readonly coordinating: Coordinating;
 	/** Its part in riding out an outage; undefined: it has none. */
 	readonly ride: Ride | undefined;
+	/** Writes records together with those of other agents; undefined: each goes alone. */
+	readonly relay: Relay | undefined;
 	/** Whether this is a later start of the run, in which this process has no part. */
 	readonly isForeign: (round: RoundRecord) => boolean;
 	readonly listener: SessionListener;

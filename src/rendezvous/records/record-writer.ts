@@ -3,6 +3,7 @@ import type {
 	Compare,
 	Entry,
 	Lease,
+	LeaseId,
 	Reader,
 	Snapshot,
 	Store,
@@ -33,6 +34,21 @@ export type ReservePort = (
 	instance: number,
 ) => Promise<number>;
 
+/** An agent's record, and what must still hold when it is written: the revisions of the round and of the record before it. */
+export interface GuardedRecord {
+	readonly record: NodeRecord;
+	readonly lease: LeaseId;
+	readonly round: number;
+	readonly present: number;
+	/** Of the round. */
+	readonly seats: number;
+}
+
+/** Resolves with the revision of the write; undefined: it is to be made without the relay. */
+export interface Relay {
+	write(own: GuardedRecord): Promise<number | undefined>;
+}
+
 interface RecordWriterOptions {
 	readonly store: Store;
 	readonly keys: RunKeys;
@@ -44,6 +60,8 @@ interface RecordWriterOptions {
 	readonly own: Reader;
 	/** The coordinator, if it is this agent: reads back what was written. */
 	readonly planner: () => Reader | undefined;
+	/** Another way to write, where nothing is to be read back. */
+	readonly relay?: Relay | undefined;
 	/** Called with each record that it has written. */
 	readonly onWritten?: ((record: Entry) => void) | undefined;
 }
@@ -124,7 +142,8 @@ export class RecordWriter {
 			intent.finishedPlan !== null || intent.departure !== undefined;
 		const { store, keys, lease, identity } = this.options;
 		const key = keys.node(identity.nodeId);
-		const value = encodeRecord(await this.recordFor(intent, round));
+		const record = await this.recordFor(intent, round);
+		const value = encodeRecord(record);
 		// An earlier try of the same write may have succeeded although its answer was lost.
 		if (present?.value === value && present.lease === lease.id) {
 			this.written = intent;
@@ -137,14 +156,27 @@ export class RecordWriter {
 		const made =
 			this.options.planner() ?? (mustBeKnown ? this.options.own : undefined);
 		const refused = isFirst ? this.options.own : undefined;
-		const { succeeded, revision, read } = await store.transaction(
-			[
-				{ key: keys.round, modRevision: roundRevision },
-				{ key, modRevision: present?.modRevision ?? 0 },
-			],
-			intentWrites(intent, value, this.options),
-			{ made: made?.selectors, refused: refused?.selectors },
-		);
+		const guards = {
+			round: roundRevision,
+			present: present?.modRevision ?? 0,
+		};
+		const writes = intentWrites(intent, value, this.options);
+		const isPlain = present && this.hasWritten && writes.length === 1;
+		const relay = isPlain && !made && !refused ? this.options.relay : undefined;
+		const { seats } = round;
+		const relayed = await relay?.write({
+			...{ record, seats, lease: lease.id, ...guards },
+		});
+		const { succeeded, revision, read } = relayed
+			? { succeeded: true, revision: relayed }
+			: await store.transaction(
+					[
+						{ key: keys.round, modRevision: guards.round },
+						{ key, modRevision: guards.present },
+					],
+					writes,
+					{ made: made?.selectors, refused: refused?.selectors },
+				);
 		if (read !== undefined) (succeeded ? made : refused)?.take(read);
 		if (!succeeded) return true;
 		this.written = intent;

@@ -228,6 +228,38 @@ describe("A9 linked agents", () => {
 		expect(dead).toEqual([{ nodeId: "b", incarnation: "b.1" }]);
 	});
 
+	it("A6 ask the head to write their records, and learn what became of it from it alone", async () => {
+		const [root, other] = await linked("a", "b");
+		const write = { number: 1, round: 5, present: 6, lease: "7", value: "{}" };
+		const learned: unknown[] = [];
+		const asked: unknown[] = [];
+		root?.links.onRecords(
+			(from, what) => void asked.push([from, what]),
+			(written) => void learned.push(written),
+		);
+		other?.links.onRecords(
+			() => {},
+			(written) => void learned.push(written),
+		);
+		expect(root?.links.askHead(write)).toBe(false);
+		expect(other?.links.askHead(write)).toBe(true);
+		await waitFor("it to be asked", () => asked.length > 0);
+		expect(asked).toMatchObject([[other?.self, write]]);
+		root?.links.answer("b.1", { number: 1, revision: 9 });
+		await waitFor("the answer", () => learned.length > 0);
+		if (root === undefined) throw new Error("there is no head");
+		void caller(root, {}, (connection) => {
+			const written = { number: 1, revision: 10 };
+			connection.send({ kind: "written", written });
+			connection.send({ kind: "write", write });
+		});
+		await waitFor("what it says next", () => asked.length > 1);
+		expect(learned).toEqual([{ number: 1, revision: 9 }]);
+		root.links.close();
+		await waitFor("the end", () => learned.length > 1);
+		expect(learned[1]).toBeUndefined();
+	});
+
 	it("show nobody their secrets, and believe nobody who does not know them", async () => {
 		const other = await node("b");
 		const secret = "cd".repeat(16);
@@ -241,7 +273,7 @@ describe("A9 linked agents", () => {
 					socket.write(frame({ kind: "welcome", proof: "0".repeat(64) }));
 				});
 			const nonce = "ef".repeat(16);
-			socket.write(frame({ kind: "challenge", version: 1, nonce }));
+			socket.write(frame({ kind: "challenge", version: 2, nonce }));
 		}).listen(0, "127.0.0.1");
 		onTestFinished(() => void server.close());
 		await once(server, "listening");
@@ -272,10 +304,10 @@ describe("A9 a caller", () => {
 
 	it("of another version is told so", async () => {
 		const root = await node("a");
-		const hello = frame({ kind: "hello", version: 2 });
+		const hello = frame({ kind: "hello", version: 1 });
 		expect(await stranger(root, () => hello)).toEqual([
-			expect.objectContaining({ kind: "challenge", version: 1 }),
-			{ kind: "refused", reason: expect.stringContaining("version must be 1") },
+			expect.objectContaining({ kind: "challenge", version: 2 }),
+			{ kind: "refused", reason: expect.stringContaining("version must be 2") },
 		]);
 	});
 

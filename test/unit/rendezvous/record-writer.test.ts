@@ -4,7 +4,10 @@ import {
 	decodeRecord,
 	encodeRecord,
 } from "../../../src/rendezvous/records/record-codec.js";
-import { RecordWriter } from "../../../src/rendezvous/records/record-writer.js";
+import {
+	type GuardedRecord,
+	RecordWriter,
+} from "../../../src/rendezvous/records/record-writer.js";
 import {
 	NODE,
 	type NodeFailure,
@@ -57,6 +60,8 @@ describe("the writer of an agent's record", () => {
 	let writer: RecordWriter;
 	let readBack: Snapshot[];
 	let planner: Reader | undefined;
+	let relayed: GuardedRecord[];
+	let relay: (own: GuardedRecord) => Promise<number | undefined>;
 
 	const put = (round: RoundRecord) =>
 		store.transaction([], [{ put: KEYS.round, value: encodeRecord(round) }]);
@@ -89,6 +94,8 @@ describe("the writer of an agent's record", () => {
 		store = new CountingStore();
 		readBack = [];
 		planner = undefined;
+		relayed = [];
+		relay = async () => undefined;
 		const lease = await store.openLease(5_000);
 		writer = new RecordWriter({
 			store,
@@ -101,7 +108,62 @@ describe("the writer of an agent's record", () => {
 			},
 			planner: () => planner,
 			reservePort: async () => 4_000,
+			relay: {
+				write(own) {
+					relayed.push(own);
+					return relay(own);
+				},
+			},
 		});
+	});
+
+	describe("A6 with a relay", () => {
+		beforeEach(() => standIn(roundRecord({ synced: 1, deprecated: 1 })));
+
+		it("leaves a plain record to it", async () => {
+			relay = async () => 77;
+			writer.want(intentOf({ state: "ready", claim: 2 }));
+			expect(await writer.write()).toBe(false);
+			expect(relayed).toMatchObject([
+				{ present: 3, record: { state: "ready" } },
+			]);
+			writer.want(intentOf({ state: "running", claim: 2 }));
+			await writer.write();
+			expect(relayed[1]).toMatchObject({ present: 77 });
+			expect(store.asked).toEqual([]);
+		});
+
+		it("writes itself what the relay has not written", async () => {
+			writer.want(intentOf({ state: "ready", claim: 2 }));
+			expect(await writer.write()).toBe(false);
+			expect(relayed).toHaveLength(1);
+			expect(store.asked).toEqual(["write"]);
+		});
+
+		it.each<[string, Partial<Parameters<typeof intentOf>[0]>]>([
+			["that it leaves", { state: "leaving" }],
+			["that it has finished", { state: "finished", finishedPlan: "p" }],
+		])("tells the store itself %s", async (_, intent) => {
+			writer.want(intentOf({ claim: 2, ...intent }));
+			await writer.write();
+			expect(relayed).toEqual([]);
+		});
+
+		it("makes a deleted record itself", async () => {
+			await store.transaction([], [{ delete: KEYS.node("a") }]);
+			await look();
+			writer.want(intentOf({ state: "ready", claim: 2 }));
+			await writer.write();
+			expect(relayed).toEqual([]);
+		});
+	});
+
+	it("A6 reports a failure itself, with a relay as well", async () => {
+		await standIn(roundRecord({ synced: 1 }));
+		relayed = [];
+		writer.want(intentOf({ claim: 2, failure: FAILURE }));
+		await writer.write();
+		expect(relayed).toEqual([]);
 	});
 
 	it("leaves behind that this process has left in order, and whose place that was", async () => {
