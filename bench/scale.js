@@ -7,7 +7,6 @@ const SMOKE_AGENTS = 20;
 /** A run of many, and one of few, against which growth is measured. */
 const MANY = 5_000;
 const FEW = 100;
-const FEW_AGENTS = `${FEW} agents`;
 
 /**
  * What a restart takes as a job grows: the real agents over a real etcd, all on
@@ -15,41 +14,61 @@ const FEW_AGENTS = `${FEW} agents`;
  * @type {readonly import("./figures.js").Figure[]}
  */
 export const SCALE_FIGURES = [
-	{
+	scale({
 		name: `scale-${MANY}`,
-		title: `${MANY} agents and etcd on this machine: one worker's failure → the last of them has started its workers again, for each agent`,
+		title: `${MANY} agents without links and etcd on this machine: one worker's failure → the last of them has started its workers again, for each agent`,
+		areLinked: false,
+		atMost: 1.2,
+		beside: { name: `${FEW} agents`, size: FEW },
+	}),
+	scale({
+		name: "scale-links",
+		title: "the same with links, by which they write their records together",
+		areLinked: true,
+		atMost: 0.33,
+		beside: { name: "without links", size: MANY },
+	}),
+];
+
+function scale({ name, title, areLinked, atMost, beside }) {
+	return {
+		name,
+		title,
 		unit: "ms",
 		rounds: 3,
 		peers: [],
 		needsEtcd: true,
-		goal: { atMost: 1.2, times: [FEW_AGENTS] },
+		goal: { atMost, times: [beside.name] },
 		beside: [
-			{ name: FEW_AGENTS, measure: (_, session) => session.few.measure() },
+			{
+				name: beside.name,
+				measure: (_, session) => session.other.measure(),
+			},
 		],
 		async open(place) {
-			const few = await openScale(FEW, place);
+			const other = await openScale(beside.size, false, place);
 			try {
-				const many = await openScale(MANY, place);
-				const both = [few, many];
+				const own = await openScale(MANY, areLinked, place);
+				const both = [other, own];
 				return {
-					few,
-					measure: many.measure,
+					other,
+					measure: own.measure,
 					notes: () => both.map((run) => run.notes()),
 					async close() {
 						await Promise.all(both.map((run) => run.close()));
 					},
 				};
 			} catch (error) {
-				await few.close();
+				await other.close();
 				throw error;
 			}
 		},
-	},
-];
+	};
+}
 
-async function openScale(most, { scratch, isQuick, isSmoke }) {
+async function openScale(most, areLinked, { scratch, isQuick, isSmoke }) {
 	const size = isSmoke ? SMOKE_AGENTS : most;
-	const run = new ScaleRun(size);
+	const run = new ScaleRun(size, areLinked);
 	const all = [];
 	try {
 		await run.open(scratch);
@@ -65,7 +84,12 @@ async function openScale(most, { scratch, isQuick, isSmoke }) {
 			all.push({ ms, ...costs });
 			return ms / size;
 		},
-		notes: () => inWords(size, meanOf(all)),
+		notes: () =>
+			inWords(
+				`${size} agents with${areLinked ? "" : "out"} links`,
+				size,
+				meanOf(all),
+			),
 		close: () => run.close(),
 	};
 }
@@ -78,13 +102,13 @@ function meanOf(samples) {
 	);
 }
 
-function inWords(size, mean) {
-	const each = (name, digits = 1) => (mean[name] / size).toFixed(digits);
+function inWords(who, size, mean) {
+	const each = (name, digits = 2) => (mean[name] / size).toFixed(digits);
 	const kilobytes = (name) => (mean[name] / size / 1_000).toFixed(1);
 	return [
-		`${size} agents, each of them in a round: ${each("looks")} looks and ${each("writes")} writes, ${each("events")} events`,
+		`${who}, each of them in a round: ${each("looks")} looks and ${each("writes")} writes, ${each("events")} events`,
 		`${kilobytes("received")} kB to etcd and ${kilobytes("sent")} kB from it`,
-		`processor ${each("agentsMs", 2)} ms of agents and ${each("etcdMs", 2)} ms of etcd`,
+		`processor ${each("agentsMs")} ms of agents and ${each("etcdMs")} ms of etcd`,
 		`${mean.ms.toFixed(0)} ms from the failure to the last start`,
 	].join("; ");
 }
