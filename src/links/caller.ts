@@ -28,6 +28,8 @@ interface CallerOptions {
 export class Caller {
 	private callee: Agent | undefined;
 	private connection: Connection | undefined;
+	/** The same, once both ends know each other. */
+	private opened: Connection | undefined;
 	private failures = 0;
 	/** Since when the callee has no connection. */
 	private since = 0;
@@ -41,8 +43,9 @@ export class Caller {
 		this.cancelCall();
 		this.callee = callee;
 		const { connection } = this;
+		this.send({ kind: "bye" });
 		this.connection = undefined;
-		connection?.send({ kind: "bye" });
+		this.opened = undefined;
 		connection?.end();
 		this.failures = 0;
 		this.since = this.options.clock.now();
@@ -51,8 +54,8 @@ export class Caller {
 
 	/** Returns false if there is no connection. */
 	send(message: unknown): boolean {
-		this.connection?.send(message);
-		return this.connection !== undefined;
+		this.opened?.send(message);
+		return this.opened !== undefined;
 	}
 
 	/** Calls this agent again, if it is the one that is wanted: its connection seems to be dead. */
@@ -71,6 +74,7 @@ export class Caller {
 			if (isOpen) onClosed(callee, inOrder);
 			if (inOrder) return;
 			this.connection = undefined;
+			this.opened = undefined;
 			if (isOpen) this.since = clock.now();
 			else onFailed(callee, why || "it hung up", clock.now() - this.since);
 			this.callAgain(callee);
@@ -78,6 +82,7 @@ export class Caller {
 		this.connection = connection;
 		introduce(connection, clock, link, self(), purpose, ({ lastProof }) => {
 			isOpen = true;
+			this.opened = connection;
 			this.failures = 0;
 			onOpen(callee, connection, lastProof);
 		});

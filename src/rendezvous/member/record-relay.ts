@@ -26,8 +26,8 @@ const RELAYED_FROM = 33;
 const BATCH_SIZE = 100;
 /** How long an answer is waited for, in times to live of a lease. */
 const ANSWERED_WITHIN = 0.1;
-/** Longer records go alone, in characters. */
-const LONGEST = 16_384;
+/** Longer records go alone, in characters: a request of etcd has at most 1.5 MB. */
+const LONGEST = 8_192;
 
 /** The agent's connections to the run's other agents. */
 export interface RecordLinks {

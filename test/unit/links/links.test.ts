@@ -255,6 +255,9 @@ describe("A9 linked agents", () => {
 		});
 		await waitFor("what it says next", () => asked.length > 1);
 		expect(learned).toEqual([{ number: 1, revision: 9 }]);
+		const late = await node("c");
+		late.links.follow(late.self, root.self);
+		expect(late.links.askHead(write)).toBe(false);
 		root.links.close();
 		await waitFor("the end", () => learned.length > 1);
 		expect(learned[1]).toBeUndefined();
