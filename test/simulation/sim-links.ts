@@ -16,6 +16,8 @@ const AGAIN_MS = 300;
 const SLOWEST_MS = { usual: 60, late: 6_000 };
 const LATE_PART = 0.03;
 const DOUBLED_PART = 0.05;
+/** Some heads say of a record that they have written it, and have not. */
+const LIES_PART = 0.02;
 /** Some are behind a wall that lets the store through, but no links. */
 const BLOCKED_PART = 0.04;
 
@@ -121,7 +123,14 @@ export class SimLinks implements RideLinks, RecordLinks {
 	askHead(write: RecordWrite): boolean {
 		const to = this.head && this.network.ends.get(this.head.incarnation);
 		if (to === undefined || !this.isLinked) return false;
-		this.network.carry(this, to, () => to.takeRecord(this.self, write));
+		const { random } = this.network;
+		const { number, round } = write;
+		const lie = { number, revision: round + random.integer(1, 50) };
+		if (random.chance(LIES_PART)) {
+			this.network.carry(to, this, () => this.learn(lie));
+		} else {
+			this.network.carry(this, to, () => to.takeRecord(this.self, write));
+		}
 		return true;
 	}
 

@@ -77,6 +77,8 @@ interface Standing {
 export class RecordWriter {
 	private intent: Intent | null = null;
 	private written: Intent | undefined;
+	/** The revision of the record with the written intent. */
+	private writtenAt = 0;
 	/** What guards the next write; undefined if it must be read first. */
 	private standing: Standing | undefined;
 	private reservedFor: { claim: number; port: number } | undefined;
@@ -135,9 +137,9 @@ export class RecordWriter {
 		if (this.standing === undefined) return true;
 		const { intent, standing } = this;
 		const { round, roundRevision, present } = standing;
-		// A deleted record is written again.
-		const isDone = intent === this.written && present !== undefined;
-		if (isDone) return false;
+		// A record that is deleted, or is not what was written, is written again.
+		const isAsWritten = present?.modRevision === this.writtenAt;
+		if (intent === this.written && isAsWritten) return false;
 		const mustBeKnown =
 			intent.finishedPlan !== null || intent.departure !== undefined;
 		const { store, keys, lease, identity } = this.options;
@@ -147,6 +149,7 @@ export class RecordWriter {
 		// An earlier try of the same write may have succeeded although its answer was lost.
 		if (present?.value === value && present.lease === lease.id) {
 			this.written = intent;
+			this.writtenAt = present.modRevision;
 			return mustBeKnown;
 		}
 		this.standing = undefined;
@@ -180,6 +183,7 @@ export class RecordWriter {
 		if (read !== undefined) (succeeded ? made : refused)?.take(read);
 		if (!succeeded) return true;
 		this.written = intent;
+		this.writtenAt = revision;
 		const createRevision = present?.createRevision ?? revision;
 		const modRevision = revision;
 		const written = { value, lease: lease.id, createRevision, modRevision };

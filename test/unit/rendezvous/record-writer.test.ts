@@ -140,6 +140,16 @@ describe("the writer of an agent's record", () => {
 			expect(store.asked).toEqual(["write"]);
 		});
 
+		it("writes itself what the relay has not written although it says so, once it has looked", async () => {
+			relay = async () => 77;
+			writer.want(intentOf({ state: "ready", claim: 2 }));
+			await writer.write();
+			relay = async () => undefined;
+			await look();
+			expect(await writer.write()).toBe(false);
+			expect(store.asked).toEqual(["write"]);
+		});
+
 		it.each<[string, Partial<Parameters<typeof intentOf>[0]>]>([
 			["that it leaves", { state: "leaving" }],
 			["that it has finished", { state: "finished", finishedPlan: "p" }],
