@@ -96,6 +96,7 @@ export class Ride {
 	private ridesSince: number | undefined;
 	/** Its workers have ended since the store was there. */
 	private hasEnded = false;
+	private isLeaving = false;
 	private cancelAsking = () => {};
 	private closed = false;
 
@@ -146,6 +147,11 @@ export class Ride {
 	/** The store has refused that plan. One that it took is known once it is seen. */
 	refused(): void {
 		this.unsureOf = undefined;
+	}
+
+	/** It says that it leaves, so others may go on without it: it confirms no round from now on. */
+	leave(): void {
+		this.isLeaving = true;
 	}
 
 	see(view: Pick<RoundView, "round" | "seat">, roundRevision: number): void {
@@ -265,7 +271,7 @@ export class Ride {
 			this.answered.clear();
 			return { kind: "back", poll, isMember };
 		}
-		if (this.unsureOf !== undefined) return undefined;
+		if (this.unsureOf !== undefined || this.isLeaving) return undefined;
 		this.answered.note(poll, this.time);
 		// The head knows what it has permitted.
 		if (!this.isHead) {

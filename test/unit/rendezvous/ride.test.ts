@@ -493,6 +493,18 @@ describe("an agent that is not the head", () => {
 		expect(agent.toldBy("away")).toEqual(["head"]);
 	});
 
+	it("does not confirm the round, nor promise anything, once it leaves", () => {
+		const agent = without("b");
+		agent.ride.leave();
+
+		agent.hear("poll", 1);
+		expect(agent.said).toEqual([]);
+		expect(agent.ride.promisedUntil).toBe(NEVER);
+		agent.keepAlive();
+		agent.hear("poll", 2);
+		expect(agent.toldBy("back")).toEqual(["head"]);
+	});
+
 	it.each<[string, Parameters<Agent["hear"]>]>([
 		["another poll", ["ride", 2]],
 		["another plan", ["ride", 1, { plan: "plan-2" }]],
