@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import {
 	fields,
+	flag,
 	type Infer,
 	oneOf,
 	optional,
@@ -68,6 +69,8 @@ export const LINK_MESSAGE = fields({
 	everyMs: optional(duration),
 	/** Of a sign of life: the plan of the round as whose agent the other end is known. */
 	plan: optional(token),
+	/** Of `bye`: the agent leaves the run, not only the other end. */
+	leaves: optional(flag),
 	ride: optional(RIDE_MESSAGE),
 	/** Of a guard's word: only its agent could give it, and for this connection only. */
 	proof: optional(token),

@@ -47,8 +47,7 @@ export function planRiders(
 		return undefined;
 	}
 	// Who seems to be here may be cut off since, and ride: its lease lives on for a while.
-	const staying = places.filter((place) => !hasEnded(view, place));
-	if (staying.some((place) => isHere(view, place))) {
+	if (places.some((place) => isHere(view, place) && !hasEnded(view, place))) {
 		const reason = `a member of round ${synced} plans`;
 		return { ...wait(reason, { ...memory, riders: null }), handsOver: true };
 	}
@@ -91,10 +90,8 @@ export function unseenRiders(
 	return { lastMs, names: missing.map(({ nodeId }) => nodeId) };
 }
 
-function mayRide(
-	view: RunView,
-	{ rideOutMs = 0, maxNodes }: RideLimits,
-): boolean {
+function mayRide(view: RunView, limits: RideLimits): boolean {
+	const { rideOutMs = 0, maxNodes } = limits;
 	const areEnough = currentPlaces(view).length > 1 || maxNodes === 1;
 	return rideOutMs > 0 && view.round.head !== undefined && areEnough;
 }
@@ -113,9 +110,8 @@ function isHere(view: RunView, place: Place): boolean {
  */
 function hasEnded(view: RunView, place: Place): boolean {
 	const { nodeId, incarnation } = place;
-	const holder = holderOf(view, place);
 	return (
-		(holder !== undefined && !isHere(view, place)) ||
+		(holderOf(view, place) !== undefined && !isHere(view, place)) ||
 		view.left?.get(nodeId) === incarnation ||
 		view.recreated?.get(nodeId) === incarnation
 	);
