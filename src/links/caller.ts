@@ -37,13 +37,13 @@ export class Caller {
 
 	constructor(private readonly options: CallerOptions) {}
 
-	/** Calls this agent from now on; undefined: nobody. Says `bye` to another one. */
-	want(callee: Agent | undefined): void {
+	/** Calls this agent from now on; undefined: nobody. Says `bye` to another one, and whether this agent leaves the run. */
+	want(callee: Agent | undefined, leaves = false): void {
 		if (callee?.incarnation === this.callee?.incarnation) return;
 		this.cancelCall();
 		this.callee = callee;
 		const { connection } = this;
-		this.send({ kind: "bye" });
+		this.send({ kind: "bye", leaves });
 		this.connection = undefined;
 		this.opened = undefined;
 		connection?.end();

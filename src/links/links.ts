@@ -210,10 +210,10 @@ export class Links {
 		this.isClosed = true;
 		this.cancelPing();
 		this.server.close();
-		this.uplink.want(undefined);
+		this.uplink.want(undefined, true);
 		this.guardLine.want(undefined);
 		for (const connection of this.callers.values()) {
-			connection.send({ kind: "bye" });
+			connection.send({ kind: "bye", leaves: true });
 		}
 		for (const connection of this.accepted) connection.end();
 	}
@@ -277,7 +277,7 @@ export class Links {
 		const { incarnation } = agent;
 		connection.read((value) => {
 			const message = decode(LINK_MESSAGE, value);
-			const { kind, everyMs, plan, ride, write, written } = message;
+			const { kind, everyMs, plan, leaves, ride, write, written } = message;
 			if (kind === "ping") {
 				this.peers.heard(incarnation, this.options.clock.now(), everyMs);
 				if (everyMs === undefined) return;
@@ -286,7 +286,8 @@ export class Links {
 				}
 				connection.send({ kind: "ping" });
 			} else if (kind === "bye") {
-				this.knownAgents.delete(incarnation);
+				// Who has another head may count on it that nobody rides without its word.
+				if (leaves) this.knownAgents.delete(incarnation);
 				onBye();
 				this.closed(incarnation, true);
 			} else if (kind === "ride") {

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import {
 	fields,
+	flag,
 	type Infer,
 	oneOf,
 	optional,
@@ -70,6 +71,8 @@ export const LINK_MESSAGE = fields({
 	everyMs: optional(duration),
 	/** Of a sign of life: the plan of the round as whose agent the other end is known. */
 	plan: optional(token),
+	/** Of `bye`: the agent leaves the run, not only the other end. */
+	leaves: optional(flag),
 	ride: optional(RIDE_MESSAGE),
 	write: optional(RECORD_WRITE),
 	written: optional(RECORD_WRITTEN),

@@ -90,7 +90,7 @@ export class SimLinks implements RideLinks, RecordLinks {
 
 	follow(head: LinkedAgent | undefined): void {
 		if (head?.incarnation === this.head?.incarnation) return;
-		this.bye();
+		this.bye(false);
 		this.knownFor = undefined;
 		this.head = head;
 		if (head && head.incarnation !== this.self.incarnation) this.call(head);
@@ -146,15 +146,15 @@ export class SimLinks implements RideLinks, RecordLinks {
 		this.isDeaf = this.isBlocked;
 	}
 
-	/** It leaves in order. */
-	bye(): void {
+	/** It leaves the run in order, or only its head. */
+	bye(leaves = true): void {
 		const to = this.head && this.network.ends.get(this.head.incarnation);
 		if (to === undefined || !this.isLinked) return;
 		this.isLinked = false;
 		const { incarnation } = this.self;
 		this.network.carry(this, to, () => {
 			to.callers.delete(incarnation);
-			to.known.delete(incarnation);
+			if (leaves) to.known.delete(incarnation);
 		});
 	}
 

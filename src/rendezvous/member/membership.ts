@@ -153,6 +153,7 @@ export class Membership {
 	 */
 	publish(intent: Intent | null): void {
 		this.intent = intent;
+		if (intent?.state === "leaving") this.ride?.leave();
 		this.session?.want(intent);
 	}
 

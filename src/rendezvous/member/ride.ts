@@ -2,7 +2,11 @@ import type { Clock } from "../../base/clock.js";
 import { formatDuration } from "../../base/units.js";
 import type { RideMessage } from "../../model/index.js";
 import type { Lease } from "../../store/index.js";
-import { PERMITTED_FOR, RIDES_END } from "../planner/riders.js";
+import {
+	ANSWER_COUNTS_FOR,
+	PERMITTED_FOR,
+	RIDES_END,
+} from "../planner/riders.js";
 import type { RoundView } from "../records/run-view.js";
 import { type Answer, Answers, PollTimes } from "./ride-answers.js";
 
@@ -71,7 +75,7 @@ export interface Riding {
 	/** Since its agent last heard the store, in milliseconds. */
 	readonly forMs: number;
 	readonly nodes: number;
-	/** Of these nodes, as the head hears them; to the others its permission means all. */
+	/** Of these nodes, as the head hears them; to the others its permission means all, and none for a while nobody else. */
 	readonly heard: number;
 }
 
@@ -90,12 +94,15 @@ export class Ride {
 	private lastAnswered = 0;
 	private isAsking = false;
 	private permittedUntil = Number.NEGATIVE_INFINITY;
+	/** When it gave the newest answer for which it has a permission. */
+	private permittedFor = Number.NEGATIVE_INFINITY;
 	/** Of the head: until when anybody may have its permission. */
 	private grantedUntil = Number.NEGATIVE_INFINITY;
 	private promised: { until: number; plan: string; poll: number } | undefined;
 	private ridesSince: number | undefined;
 	/** Its workers have ended since the store was there. */
 	private hasEnded = false;
+	private isLeaving = false;
 	private cancelAsking = () => {};
 	private closed = false;
 
@@ -133,9 +140,10 @@ export class Ride {
 		if (ridesSince === undefined || !isAway) return undefined;
 		if (view === undefined || this.permittedUntil <= time) return undefined;
 		const nodes = view.round.seats;
-		const forMs = time - ridesSince;
-		const heard = this.isHead ? this.answers.membersAway(time) : nodes;
-		return { forMs, nodes, heard };
+		const freshMs = ANSWER_COUNTS_FOR * this.options.leaseTtlMs;
+		const toOthers = time - this.permittedFor > freshMs ? 1 : nodes;
+		const heard = this.isHead ? this.answers.membersAway(time) : toOthers;
+		return { forMs: time - ridesSince, nodes, heard };
 	}
 
 	/** As the coordinator it writes a plan for `round` at this revision. It may be made without its knowledge. */
@@ -146,6 +154,11 @@ export class Ride {
 	/** The store has refused that plan. One that it took is known once it is seen. */
 	refused(): void {
 		this.unsureOf = undefined;
+	}
+
+	/** It says that it leaves, so others may go on without it: it confirms no round from now on. */
+	leave(): void {
+		this.isLeaving = true;
 	}
 
 	see(view: Pick<RoundView, "round" | "seat">, roundRevision: number): void {
@@ -265,7 +278,7 @@ export class Ride {
 			this.answered.clear();
 			return { kind: "back", poll, isMember };
 		}
-		if (this.unsureOf !== undefined) return undefined;
+		if (this.unsureOf !== undefined || this.isLeaving) return undefined;
 		this.answered.note(poll, this.time);
 		// The head knows what it has permitted.
 		if (!this.isHead) {
@@ -330,6 +343,7 @@ export class Ride {
 		const { leaseTtlMs, rideOutMs, tell } = this.options;
 		const answeredAt = this.answered.get(poll);
 		if (answeredAt === undefined || !this.isAway) return;
+		this.permittedFor = Math.max(this.permittedFor, answeredAt);
 		const longest = this.heardStoreAt + rideOutMs;
 		const until = Math.min(answeredAt + PERMITTED_FOR * leaseTtlMs, longest);
 		this.permittedUntil = Math.max(this.permittedUntil, until);

@@ -42,15 +42,17 @@ export function planRiders(
 ): PlanResult | undefined {
 	const { synced } = view.round;
 	const places = currentPlaces(view);
-	const unseen = unseenRiders(view, config);
-	if (unseen === undefined || now >= knownFrom) return undefined;
+	if (!mayRide(view, config) || now >= knownFrom) return undefined;
 	if (places.some((place) => place.incarnation === incarnation)) {
 		return undefined;
 	}
-	if (places.some((place) => isHere(view, place))) {
+	// Who seems to be here may be cut off since, and ride: its lease lives on for a while.
+	if (places.some((place) => isHere(view, place) && !hasEnded(view, place))) {
 		const reason = `a member of round ${synced} plans`;
 		return { ...wait(reason, { ...memory, riders: null }), handsOver: true };
 	}
+	const unseen = unseenRiders(view, config);
+	if (unseen === undefined) return undefined;
 	const known = deadlineFor(synced, memory.riders, unseen.lastMs, now);
 	// One of them may have ended since.
 	const at = Math.min(known.at, now + unseen.lastMs);
@@ -74,17 +76,24 @@ export interface UnseenRiders {
 /** The members that may work on without the store; undefined if none may. */
 export function unseenRiders(
 	view: RunView,
-	{ rideOutMs = 0, leaseTtlMs, maxNodes }: RideLimits,
+	limits: RideLimits,
 ): UnseenRiders | undefined {
+	if (!mayRide(view, limits)) return undefined;
+	const { rideOutMs = 0, leaseTtlMs } = limits;
 	const places = currentPlaces(view);
-	const areEnough = places.length > 1 || maxNodes === 1;
-	const areSome = rideOutMs > 0 && view.round.head !== undefined && areEnough;
-	if (!areSome) return undefined;
-	const missing = places.filter((place) => !hasEnded(view, place));
+	const missing = places.filter(
+		(place) => !isHere(view, place) && !hasEnded(view, place),
+	);
 	if (missing.length === 0) return undefined;
 	const isOver = missing.length < places.length;
 	const lastMs = isOver ? RIDES_END * leaseTtlMs : rideOutMs;
 	return { lastMs, names: missing.map(({ nodeId }) => nodeId) };
+}
+
+function mayRide(view: RunView, limits: RideLimits): boolean {
+	const { rideOutMs = 0, maxNodes } = limits;
+	const areEnough = currentPlaces(view).length > 1 || maxNodes === 1;
+	return rideOutMs > 0 && view.round.head !== undefined && areEnough;
 }
 
 export function ridersInWords(names: readonly string[]): string {
@@ -96,13 +105,13 @@ function isHere(view: RunView, place: Place): boolean {
 }
 
 /**
- * Whether its process is certainly gone: it left in order, has died, or another one has its place. One that has finished may
- * live, and confirm the round.
+ * Whether its process confirms no round any more: it has said that it leaves, has died, or another one has its place. One
+ * that has finished may live, and confirm the round.
  */
 function hasEnded(view: RunView, place: Place): boolean {
 	const { nodeId, incarnation } = place;
 	return (
-		holderOf(view, place) !== undefined ||
+		(holderOf(view, place) !== undefined && !isHere(view, place)) ||
 		view.left?.get(nodeId) === incarnation ||
 		view.recreated?.get(nodeId) === incarnation
 	);

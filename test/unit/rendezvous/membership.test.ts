@@ -5,6 +5,7 @@ import {
 	type MembershipListener,
 	type MembershipOptions,
 } from "../../../src/rendezvous/member/membership.js";
+import type { Intent } from "../../../src/rendezvous/records/intent.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
 import {
 	decodeRecord,
@@ -51,6 +52,11 @@ class LapsingStore extends LeasedStore {
 		return super.watch(selectors, after, (revision) => {
 			if (!this.isMute) onHint(revision);
 		});
+	}
+
+	override async transaction(...what: Parameters<Store["transaction"]>) {
+		if (this.isAway) throw new ElasticRunError("STORE_UNREACHABLE", "away");
+		return super.transaction(...what);
 	}
 
 	override async openLease(
@@ -201,7 +207,8 @@ describe("an agent's membership", () => {
 		expect(longer).toEqual([]);
 	});
 
-	it("B3 keeps its lease's time also where it went on without the store as long as it may", async () => {
+	/** Of a run of one node, which goes on by itself without the store; that is away from now on. */
+	const loseStore = async (...said: readonly Intent["state"][]) => {
 		const clock = new VirtualClock(0);
 		store = new LapsingStore();
 		const link = { address: "b.example", port: 1, secret: "s" };
@@ -215,13 +222,24 @@ describe("an agent's membership", () => {
 		alone.publish(intentOf());
 		await settle();
 		store.isAway = true;
+		for (const state of said) alone.publish(intentOf({ state }));
 		await clock.advance(8_500);
+		return clock;
+	};
+
+	it("B3 keeps its lease's time also where it went on without the store as long as it may", async () => {
+		const clock = await loseStore();
 		expect(losses).toEqual([8_750]);
 		store.isAway = false;
 		store.expiresAt = Number.POSITIVE_INFINITY;
 		await clock.advance(1_000);
 		expect(store.newest.ttlMs).toBe(TTL_MS);
 		expect(longer).toEqual([]);
+	});
+
+	it("goes on without the store no more once it has said that it leaves: others may take it for gone", async () => {
+		await loseStore("leaving", "ready");
+		expect(losses).toEqual([0.95 * TTL_MS]);
 	});
 
 	it("names the start of the run that it has joined, also where what it sees first is a later one", async () => {

@@ -493,6 +493,17 @@ describe("an agent that is not the head", () => {
 		expect(agent.toldBy("away")).toEqual(["head"]);
 	});
 
+	it("does not confirm the round, nor promise anything, once it leaves", () => {
+		const agent = without("b");
+		agent.ride.leave();
+		agent.hear("poll", 1);
+		expect(agent.said).toEqual([]);
+		expect(agent.ride.promisedUntil).toBe(NEVER);
+		agent.keepAlive();
+		agent.hear("poll", 2);
+		expect(agent.toldBy("back")).toEqual(["head"]);
+	});
+
 	it.each<[string, Parameters<Agent["hear"]>]>([
 		["another poll", ["ride", 2]],
 		["another plan", ["ride", 1, { plan: "plan-2" }]],
@@ -514,6 +525,13 @@ describe("a permission", () => {
 		agent.hear("ride", 1);
 		return { agent, answeredAt };
 	};
+
+	it("shows all as heard, and after half a lease without another one the agent alone", () => {
+		const { agent } = permitted({ seats: 3 });
+		expect(agent.ride.riding).toMatchObject({ nodes: 3, heard: 3 });
+		agent.clock.pass(1);
+		expect(agent.ride.riding).toMatchObject({ nodes: 3, heard: 1 });
+	});
 
 	it("lasts three leases from the agent's own answer on", () => {
 		const { agent, answeredAt } = permitted();

@@ -81,9 +81,26 @@ describe("no riders keep from planning", () => {
 	});
 });
 
-it("a stranger hands over to a member that is there", () => {
-	const view = viewOf(["b-1"]);
-	expect(plan(view)).toMatchObject({ plan: undefined, handsOver: true });
+describe("a stranger hands over", () => {
+	it.each([
+		["to a member that is there", ["b-1"]],
+		[
+			"also where all are there: they may lose the store now, and ride",
+			["a-1", "b-1"],
+		],
+	])("%s", (_, present) => {
+		expect(plan(viewOf(present))).toMatchObject({
+			...{ plan: undefined, handsOver: true },
+		});
+	});
+
+	it("to nobody who leaves", () => {
+		const left = new Map([["b", "b-1"]]);
+		const until = NOW + ENDED_MS;
+		expect(plan(viewOf(["b-1"], { left }))?.until).toBe(until);
+		left.set("a", "a-1");
+		expect(plan(viewOf(["a-1", "b-1"], { left }))).toBeUndefined();
+	});
 });
 
 describe("a stranger waits", () => {
