@@ -21,8 +21,11 @@ export function completeRendezvous(
 	given: RendezvousSettings,
 	context: { readonly shutdownTimeoutMs: number; readonly maxNodes: number },
 ): RendezvousConfig {
+	const leaseTtlMs = given.leaseTtlMs ?? LEASE_TTL_MS;
+	const endedMs = context.shutdownTimeoutMs + SETTLE_MARGIN_MS;
+	// A node that is cut off works for as long as its lease may live.
 	const settleTimeoutMs =
-		given.settleTimeoutMs ?? context.shutdownTimeoutMs + SETTLE_MARGIN_MS;
+		given.settleTimeoutMs ?? Math.max(endedMs, leaseTtlMs);
 	const lastCallTimeoutMs =
 		given.lastCallTimeoutMs ??
 		lastCallWithin(settleTimeoutMs, given.joinTimeoutMs);
@@ -35,7 +38,7 @@ export function completeRendezvous(
 		joinTimeoutMs,
 		lastCallTimeoutMs,
 		settleTimeoutMs,
-		leaseTtlMs: given.leaseTtlMs ?? LEASE_TTL_MS,
+		leaseTtlMs,
 	};
 }
 
@@ -70,6 +73,7 @@ export function timeOutWarnings(
 	const warnings = [
 		leaseWarning(config),
 		settleWarning(config, shutdownTimeoutMs),
+		cutOffWarning(config),
 	];
 	return warnings.filter((warning) => warning !== undefined);
 }
@@ -83,6 +87,13 @@ function settleWarning(
 		return undefined;
 	}
 	return `settle_timeout (${durationInWords(settleTimeoutMs)}) is not longer than --shutdown-timeout (${durationInWords(shutdownTimeoutMs)}) by ${durationInWords(LEAST_SETTLE_MARGIN_MS)}: the others continue without a node whose workers need longer to end; it comes back as a new node, and ends their round again; leave it unset`;
+}
+
+/** Warns of a settle time after which a node that is cut off may still work. */
+function cutOffWarning(config: RendezvousConfig): string | undefined {
+	const { settleTimeoutMs, leaseTtlMs } = config;
+	if (settleTimeoutMs >= leaseTtlMs) return undefined;
+	return `settle_timeout (${durationInWords(settleTimeoutMs)}) is shorter than lease_ttl (${durationInWords(leaseTtlMs)}): the others may start while a node that is cut off still works; leave it unset`;
 }
 
 /** Warns of a lease shorter than an ordinary failover of etcd. */

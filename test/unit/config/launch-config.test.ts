@@ -199,7 +199,7 @@ test("every setting", async () => {
 		isRunIdDerived: false,
 		nodeId: "n",
 		isNodeIdDerived: false,
-		rendezvous: { settleTimeoutMs: 6_500, leaseTtlMs: 10_000 },
+		rendezvous: { settleTimeoutMs: 10_000, leaseTtlMs: 10_000 },
 		localAddr: "10.0.0.9",
 		role: "chief",
 		maxRestarts: 0,

@@ -140,6 +140,14 @@ describe("time-outs", () => {
 		).toBe(30_000);
 	});
 
+	test("A6 a node that is cut off is waited for until its lease has ended", () => {
+		const { settleTimeoutMs } = completeRendezvous(
+			{ leaseTtlMs: 40_000 },
+			nodes,
+		);
+		expect(settleTimeoutMs).toBe(40_000);
+	});
+
 	test("on one node a long shutdown time-out lengthens the default of the join time-out", () => {
 		const long = { shutdownTimeoutMs: 3_600_000 };
 		const one = completeRendezvous({}, { ...long, maxNodes: 1 });
@@ -159,6 +167,12 @@ describe("time-outs", () => {
 			],
 		],
 		[{ settleTimeoutMs: 31_000 }, 30_000, []],
+		[{ leaseTtlMs: 40_000 }, 30_000, []],
+		[
+			{ settleTimeoutMs: 39_999, leaseTtlMs: 40_000 },
+			30_000,
+			[/^settle_timeout \(39999ms\) is shorter than lease_ttl \(40s\)/],
+		],
 	])("%j with a shutdown time-out of %i ms warns of %j", (given, shutdownTimeoutMs, words) => {
 		const config = completeRendezvous(given, { ...nodes, shutdownTimeoutMs });
 		expect(timeOutWarnings(config, shutdownTimeoutMs)).toEqual(
