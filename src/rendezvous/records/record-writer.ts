@@ -167,9 +167,9 @@ export class RecordWriter {
 		const isPlain = present && this.hasWritten && writes.length === 1;
 		const relay = isPlain && !made && !refused ? this.options.relay : undefined;
 		const { seats } = round;
-		const relayed = await relay?.write({
-			...{ record, seats, lease: lease.id, ...guards },
-		});
+		const relayed =
+			relay &&
+			(await relay.write({ record, seats, lease: lease.id, ...guards }));
 		const { succeeded, revision, read } = relayed
 			? { succeeded: true, revision: relayed }
 			: await store.transaction(
