@@ -8,7 +8,7 @@ import { BareAgent } from "./bare-agent.js";
 import { SharedStore } from "./shared-store.js";
 
 /** Long, as it should be for so many agents at one etcd. */
-const LEASE_TTL_MS = 30_000;
+const LEASE_TTL_MS = 60_000;
 
 /** What these agents are asked for. */
 export type Asked =
