@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 import pino from "pino";
+import { dateAndTime, timeOfDay } from "../base/local-time.js";
 import type { LogDetails, Logger } from "../base/logger.js";
 import { LogFile } from "./log-file.js";
-import { escapeControls } from "./plain-text.js";
-import { type LineLook, prettyLine } from "./pretty-line.js";
+import { escapeControls, plainMessage } from "./plain-text.js";
 import { redact, redactText } from "./redact.js";
 
 /** The most lines kept until the file is known. Older ones were on stderr. */
@@ -124,4 +124,37 @@ class PinoLogger implements ProcessLogger {
 	private readonly loseStderr = (): void => {
 		this.stderrLost = true;
 	};
+}
+
+interface LineLook {
+	/** Whether the time includes the date: needed where the line is read later than it is written. */
+	readonly dated: boolean;
+	readonly colours: boolean;
+}
+
+interface LoggedLine {
+	readonly level: string;
+	/** Milliseconds since 1970. */
+	readonly time: number;
+	readonly msg: string;
+}
+
+const LEVELS = new Map([
+	["error", { word: "error: ", colour: 31 }],
+	["warn", { word: "warning: ", colour: 33 }],
+]);
+
+/**
+ * `12:03:04.123 RUNNING→STOPPING rank 2 failed: exit code 1`, made from the JSON of the log file. The details stay in the
+ * file.
+ */
+function prettyLine(json: string, look: LineLook): string {
+	const { level, time, msg }: LoggedLine = JSON.parse(json);
+	const clock = look.dated ? dateAndTime(time) : timeOfDay(time);
+	const milliseconds = String(time % 1_000).padStart(3, "0");
+	const { word = "", colour } = LEVELS.get(level) ?? {};
+	const message = `${word}${plainMessage(msg)}`;
+	const paint = (text: string, code: number | undefined) =>
+		look.colours && code !== undefined ? `\x1b[${code}m${text}\x1b[39m` : text;
+	return `${paint(`${clock}.${milliseconds}`, 90)} ${paint(message, colour)}\n`;
 }

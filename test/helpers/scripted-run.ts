@@ -2,7 +2,7 @@ import { Agent } from "../../src/agent/agent.js";
 import type { Ending } from "../../src/agent/machine/state.js";
 import { messageOf } from "../../src/base/errors.js";
 import type { WorldChangeEvent } from "../../src/channel/events.js";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../src/policies/built-in.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
 import { HISTORY } from "../../src/rendezvous/records/history-record.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../src/policies/built-in.js";
 import { expectStory } from "../helpers/expect-story.js";
 import {
 	type ScriptedAgent,

@@ -1,7 +1,9 @@
 import { describe, it } from "vitest";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { type ScriptedAgent, ScriptedRun } from "../helpers/scripted-run.js";
 

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
