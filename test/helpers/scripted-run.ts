@@ -73,6 +73,16 @@ export class ScriptedRun {
 		await this.clock.advance(durationMs);
 	}
 
+	/** A second of the first round. Of how it formed, which forming.test.ts tells, the story keeps only who is in it. */
+	async formed(): Promise<void> {
+		await this.pass(1_000);
+		const end = this.lines.findIndex((line) => line.endsWith("round 1 runs"));
+		const told = this.lines.splice(0, end + 1);
+		this.lines.unshift(
+			...told.filter((line) => line.includes("plans: round 1: ")),
+		);
+	}
+
 	async agent(
 		nodeId: string,
 		settings: ScriptedAgentSettings = {},

@@ -101,7 +101,7 @@ it("T11 the worker's own budget: spent, its node leaves with 75, and the others 
 	const run = new ScriptedRun({ maxNodes: 2, maxRestarts: 1, policy });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	for (const [before, localRank] of [0, 1, 1].entries()) {
 		await run.act(`local rank ${localRank} of node-b fails`, () => {
 			b.exits(localRank, 1);

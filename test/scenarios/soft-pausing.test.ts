@@ -22,7 +22,7 @@ async function threeNodes(
 	const a = await run.agent("node-a", { listens: listens.a ?? true });
 	const b = await run.agent("node-b");
 	const c = await run.agent("node-c", { listens: listens.c ?? true });
-	await run.pass(1_000);
+	await run.formed();
 	return { run, a, b, c };
 }
 

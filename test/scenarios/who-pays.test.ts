@@ -17,7 +17,7 @@ async function threeNodes(policy: (typeof POLICIES)[number]) {
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	const c = await run.agent("node-c");
-	await run.pass(1_000);
+	await run.formed();
 	const goOn = () =>
 		run.act("workers obey SIGTERM, and acknowledge PAUSE", () => {
 			for (const agent of [a, b, c]) agent.obeys();
