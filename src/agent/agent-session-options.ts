@@ -24,7 +24,6 @@ export interface AgentSessionOptions {
 	readonly isReturning: boolean;
 	/** The run's agents of this role began with another command. */
 	readonly ranOtherCommand: boolean;
-	/** The store of the run's state. */
 	readonly store: Store;
 	/** Serves this agent's state over HTTP; undefined if there is no server. */
 	readonly observer: AgentObserver | undefined;

@@ -6,7 +6,6 @@ export interface ProcessEntry {
 	/** The kernel's letter: R runs, S sleeps, D cannot be interrupted, T is stopped, Z is a zombie, … */
 	readonly state: string;
 	readonly parentId: number;
-	/** The id of its process group. */
 	readonly groupId: number;
 	/** The id of its session: that of its leader, who opened it with setsid. */
 	readonly sessionId: number;

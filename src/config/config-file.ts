@@ -32,7 +32,6 @@ interface FoundConfigFile {
 	readonly unread: string | undefined;
 }
 
-/** The default config files that exist. */
 export async function findConfigFiles(cwd: string): Promise<FoundConfigFile[]> {
 	const found = await Promise.all(
 		DEFAULT_FILES.map(async (name) => {

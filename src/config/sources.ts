@@ -19,7 +19,6 @@ import {
 	type SourceReading,
 } from "./settings.js";
 
-/** The parsed command line. */
 export interface CommandLine {
 	readonly flags: Settings;
 	readonly script: string | undefined;
@@ -37,7 +36,6 @@ interface CommandLineReading {
 	readonly notes: readonly string[];
 }
 
-/** A command line with all other sources. */
 export async function readCommandLine(
 	line: CommandLine,
 	host: Host,
@@ -103,7 +101,6 @@ async function readNamedOrFound(
 	};
 }
 
-/** The settings of the file named by a setting. */
 export async function readNamedFile(
 	{ text, place }: Setting,
 	cwd: string,

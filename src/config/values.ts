@@ -41,7 +41,6 @@ function valueAsText(option: Option<unknown>, value: unknown): Parsed<string> {
 
 /** Where a set of values stands. */
 interface ValuesPlace {
-	/** The place of this key's value in messages. */
 	placeOf(key: string): string;
 	/** Its source in the dry run. */
 	readonly origin: string;

@@ -156,7 +156,6 @@ function hasOutcome(entries: unknown): boolean {
 	return isObject(round) && isObject(round.outcome);
 }
 
-/** The key range of all keys with this prefix. */
 function prefixRange(prefix: string): { key: string; range_end: string } {
 	const last = prefix.charCodeAt(prefix.length - 1) + 1;
 	const end = prefix.slice(0, -1) + String.fromCharCode(last);

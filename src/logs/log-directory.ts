@@ -54,7 +54,6 @@ export interface OpenedLogDirectory extends LogDirectory {
 	readonly warnings: readonly string[];
 }
 
-/** The directory of a worker's files in a round. */
 export function workerDirectory(
 	nodeDirectory: string,
 	round: number,

@@ -27,7 +27,6 @@ const APPEND =
 /** Enough to detect a full disk or a used-up quota. */
 const PROBE_BYTES = 64 * 1024;
 
-/** A file of the tree, open for appending. */
 export interface AppendedFile {
 	readonly fd: number;
 	/** Its size before, in bytes. */

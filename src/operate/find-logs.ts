@@ -73,7 +73,6 @@ function recordedLogs(
 	return [...living.map(({ node }) => node.logDirectory), ...kept];
 }
 
-/** The temporary log directories of this user. */
 export function ownTemporaryLogs(
 	temporaryDirectory: string,
 	uid: number,
@@ -193,7 +192,6 @@ function readFirstRanks(agentLog: string): ReadonlyMap<number, number> {
 	return ranks;
 }
 
-/** A line of the launcher's log as text. */
 export function launcherWords(line: string): string {
 	const { level, msg } = fieldsOf(line);
 	if (typeof msg !== "string") return line;

@@ -184,7 +184,6 @@ async function readStore(
 	}
 }
 
-/** A run with unreadable keys. */
 export interface BrokenRun {
 	readonly runId: string;
 	/** Which key, and what is wrong with it. */
@@ -193,7 +192,6 @@ export interface BrokenRun {
 	readonly isInhabited: boolean;
 }
 
-/** The runs in a store. */
 export interface StoredRuns {
 	readonly runs: readonly FoundRun[];
 	readonly broken: readonly BrokenRun[];

@@ -9,7 +9,6 @@ import {
 import { systemErrorCode } from "../base/errors.js";
 import { plainText, timesPath } from "../logs/index.js";
 
-/** The origin of a file's lines. */
 export interface LineOrigin {
 	readonly nodeId: string;
 	/** The global rank with which its worker was started; null for the launcher's log, or if unknown. */
