@@ -7,7 +7,6 @@ import { exists } from "./latest-link.js";
 import { markTemporaryLogs } from "./log-owner.js";
 import { LogsAhead, streamFile } from "./logs-ahead.js";
 import { PrivateTree } from "./private-tree.js";
-import { type LogStream, type WorkerLogs, workerLogs } from "./worker-logs.js";
 
 export interface LogDirectoryOptions {
 	/** `--log-dir`; undefined: a new temporary directory. */
@@ -291,4 +290,50 @@ function explainDirectoryProblem(
 	return new ElasticRunError("USAGE", `${where}: ${detail}; ${fix}`, {
 		cause: error,
 	});
+}
+
+export interface WorkerLogs {
+	readonly directory: string;
+	/** Where the worker may write its error: `TORCHELASTIC_ERROR_FILE`. It does not exist yet. */
+	readonly errorFile: string;
+	/** Undefined if the stream is not redirected. */
+	readonly stdout: LogStream | undefined;
+	readonly stderr: LogStream | undefined;
+	/** Closes this process's descriptors after the spawn. */
+	closeDescriptors(): void;
+	/** Nobody will read the streams any more. */
+	letGo(): void;
+}
+
+export interface LogStream {
+	/** Open for appending. */
+	readonly fd: number;
+	readonly path: string;
+	/** The file's size before, in bytes: a tail begins here. */
+	readonly startBytes: number;
+	/** For reading, even after it was removed or renamed. */
+	readonly file: HeldFile;
+}
+
+/** The files opened for one worker in this directory. */
+function workerLogs(
+	directory: string,
+	stdout: LogStream | undefined,
+	stderr: LogStream | undefined,
+): WorkerLogs {
+	const open = new Set([stdout?.fd, stderr?.fd]);
+	return {
+		directory,
+		errorFile: join(directory, "error.json"),
+		stdout,
+		stderr,
+		closeDescriptors() {
+			for (const fd of open) if (fd !== undefined) closeSync(fd);
+			open.clear();
+		},
+		letGo() {
+			stdout?.file.close();
+			stderr?.file.close();
+		},
+	};
 }
