@@ -1,5 +1,6 @@
-import { closeSync, readFileSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { attempt, textAt } from "../base/attempt.js";
 import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import type { StreamSelection } from "../model/index.js";
 import { HeldFile } from "./held-file.js";
@@ -135,11 +136,7 @@ class NodeLogDirectory implements OpenedLogDirectory {
 		localRank: number,
 		name: keyof StreamSelection,
 	): number | undefined {
-		try {
-			return this.ahead.open(localRank, name);
-		} catch {
-			return undefined;
-		}
+		return attempt(() => this.ahead.open(localRank, name));
 	}
 
 	makeAgain(): void {
@@ -246,13 +243,9 @@ class DescriptorBudget {
 
 /** How many files this process may have open at once. */
 function openFilesLimit(): number {
-	try {
-		const limits = readFileSync("/proc/self/limits", "utf8");
-		const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
-		return soft === undefined ? USUAL_LIMIT : Number(soft);
-	} catch {
-		return USUAL_LIMIT;
-	}
+	const limits = textAt("/proc/self/limits") ?? "";
+	const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+	return soft === undefined ? USUAL_LIMIT : Number(soft);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

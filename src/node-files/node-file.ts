@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
+import { isObject } from "../base/shape.js";
 import { JsonFields, readMessage, replaceFile } from "../channel/index.js";
 import type { Entry, Snapshot } from "../store/index.js";
 import type { LocalAgent } from "./local-agents.js";
@@ -84,8 +86,8 @@ export function encodeMirror(runId: string, snapshot: Snapshot): string {
 
 /** Undefined if the text is no such file. */
 export function decodeMirror(text: string): Mirror | undefined {
-	const content = parse(text);
-	if (!isRecord(content) || content.version !== 1) return undefined;
+	const content: unknown = attempt(() => JSON.parse(text));
+	if (!isObject(content) || content.version !== 1) return undefined;
 	const { runId, revision, entries } = content;
 	if (
 		typeof runId !== "string" ||
@@ -99,24 +101,12 @@ export function decodeMirror(text: string): Mirror | undefined {
 	return { runId, snapshot: { revision, entries: new Map(byKey) } };
 }
 
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
 function isEntry(value: unknown): value is Entry {
 	return (
-		isRecord(value) &&
+		isObject(value) &&
 		typeof value.key === "string" &&
 		typeof value.value === "string" &&
 		typeof value.createRevision === "number" &&
 		typeof value.modRevision === "number"
 	);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null;
 }

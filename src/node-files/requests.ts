@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
@@ -173,12 +174,9 @@ function requestsIn(
 	directory: string,
 	pattern: RegExp,
 ): readonly (readonly [path: string, id: string])[] {
-	try {
-		return readdirSync(directory).flatMap((name) => {
-			const id = pattern.exec(name)?.[1];
-			return id === undefined ? [] : [[join(directory, name), id] as const];
-		});
-	} catch {
-		return [];
-	}
+	const names = attempt(() => readdirSync(directory)) ?? [];
+	return names.flatMap((name) => {
+		const id = pattern.exec(name)?.[1];
+		return id === undefined ? [] : [[join(directory, name), id] as const];
+	});
 }
