@@ -143,12 +143,11 @@ function ownStdin(): StdinKind {
 
 /** Whether stdin holds input for the launcher: a pipe or a file, not a terminal or /dev/null. */
 export function isStdinGiven(): boolean {
-	try {
-		const stdin = fstatSync(STDIN);
-		return stdin.isFIFO() || stdin.isSocket() || stdin.isFile();
-	} catch {
-		return false;
-	}
+	const stdin = attempt(() => fstatSync(STDIN));
+	return (
+		stdin !== undefined &&
+		(stdin.isFIFO() || stdin.isSocket() || stdin.isFile())
+	);
 }
 
 /** A background command must not take input that the user types for the shell. */

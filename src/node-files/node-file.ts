@@ -29,12 +29,8 @@ export function writeNodeFile(directory: string, node: NodeFile): void {
 
 /** Undefined if there is no readable one: the agent has not written it yet. */
 export function readNodeFile({ directory }: LocalAgent): NodeFile | undefined {
-	try {
-		const file = readMessage(join(directory, NODE_FILE));
-		return file && decode(JsonFields.parse(file.text));
-	} catch {
-		return undefined;
-	}
+	const file = attempt(() => readMessage(join(directory, NODE_FILE)));
+	return file && attempt(() => decode(JsonFields.parse(file.text)));
 }
 
 /** The signals by which people end programs, the usual one first. */

@@ -160,13 +160,9 @@ function fieldsOf<Value>(
 	path: string,
 	read: (fields: JsonFields) => Value,
 ): Value | undefined {
-	try {
-		const message = readMessage(path);
-		return message && read(JsonFields.parse(message.text));
-	} catch {
-		// Anything else is no request.
-		return undefined;
-	}
+	const message = attempt(() => readMessage(path));
+	// Anything else is no request.
+	return message && attempt(() => read(JsonFields.parse(message.text)));
 }
 
 /** The requests whose file names fit, each with the first group of its name. Never throws. */
