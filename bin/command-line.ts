@@ -9,7 +9,6 @@ import {
 import { CliCommand, commanders } from "./command.js";
 import { commandList, commandNames } from "./commands.js";
 
-/** The command line of a launch. */
 export interface LaunchLine extends CommandLine {
 	readonly asksFor: "help" | "version" | "run";
 	/** Hints about what the user may have meant. */

@@ -22,9 +22,7 @@ interface TypedLine {
 	readonly operands: readonly string[] | undefined;
 }
 
-/** What a command works on. */
 export interface CommandArguments {
-	/** The command's name. */
 	readonly word: string;
 	/** The words that are no flags. */
 	readonly operands: readonly string[];
@@ -74,7 +72,6 @@ export class CliCommand extends Command {
 		return this.takes(...this.own);
 	}
 
-	/** Accepts options of a launch. */
 	takes(...options: readonly Option<unknown>[]): this {
 		for (const option of options) this.accept(option, commanders(option));
 		return this;

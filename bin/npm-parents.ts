@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { textAt } from "../src/base/attempt.js";
 import { BEAT_MS, type Clock, onBeat } from "../src/base/clock.js";
 import { isLiving, readProcess } from "../src/base/process-stat.js";
 
@@ -54,16 +54,9 @@ function readAncestors(): readonly Ancestor[] {
 	let pid = process.ppid;
 	for (let entry = readProcess(pid); entry; entry = readProcess(pid)) {
 		const { startTime, parentId } = entry;
-		ancestors.push({ pid, startTime, command: commandOf(pid) });
+		const command = textAt(`/proc/${pid}/cmdline`) ?? "";
+		ancestors.push({ pid, startTime, command });
 		pid = parentId;
 	}
 	return ancestors;
-}
-
-function commandOf(pid: number): string {
-	try {
-		return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-	} catch {
-		return "";
-	}
 }

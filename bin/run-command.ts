@@ -22,7 +22,6 @@ import { ownHost } from "./own-host.js";
 
 const { rdzvEndpoint, rdzvBackend, rdzvConf, config, output } = OPTIONS;
 
-/** The options of commands that look for a run in a store. */
 export const STORE_OPTIONS = [rdzvEndpoint, rdzvBackend, rdzvConf];
 
 /** The flags of commands that wait for what they have begun. */
@@ -53,7 +52,6 @@ export interface AskedCommand
 
 type RunWork = (asked: AskedCommand) => Promise<number>;
 
-/** A command that looks for a run. */
 export class RunCommand extends CliCommand {
 	/** @param work on `[RUN_ID]` */
 	onRun(work: RunWork): this {

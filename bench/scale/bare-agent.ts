@@ -5,7 +5,7 @@ import type { WorkerFiles } from "../../src/agent/workers/workplace.js";
 import { systemClock } from "../../src/base/clock.js";
 import { Links } from "../../src/links/links.js";
 import type { LinkedAgent } from "../../src/model/index.js";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../src/policies/built-in.js";
 import {
 	Membership,
 	type MembershipOptions,

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { attempt } from "../../src/base/attempt.js";
 import { systemClock } from "../../src/base/clock.js";
 import { ElasticRunError, messageOf } from "../../src/base/errors.js";
 import {
@@ -234,11 +235,7 @@ function withoutWorkers(common: Omit<AgentConfig, "command">): AgentConfig {
 
 function outcomeIn(file: string | undefined): number | undefined {
 	if (file === undefined) return undefined;
-	try {
-		return exitCodeIn(readFileSync(file, "utf8"));
-	} catch {
-		return undefined;
-	}
+	return attempt(() => exitCodeIn(readFileSync(file, "utf8")));
 }
 
 /** Written whole: somebody waits for it. */

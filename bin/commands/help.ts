@@ -22,7 +22,6 @@ const EXIT_CODE_PAGE = `Exit codes of a launch:
   128+n     signal n stopped the launcher, and its workers are gone
 `;
 
-/** The topics that are no commands. */
 const TOPICS: ReadonlyMap<string, () => string> = new Map([
 	["all", fullHelpText],
 	["exit-codes", () => EXIT_CODE_PAGE],

@@ -16,7 +16,7 @@ import {
 	resolveSettings,
 	SettingReader,
 } from "../../src/config/index.js";
-import { plainJson } from "../../src/logs/index.js";
+import { isScreen, PinnedScreen, plainJson } from "../../src/logs/index.js";
 import type { RunReport } from "../../src/status/index.js";
 import { helpText, parseArguments } from "../command-line.js";
 import { nearestCommand, refuseWord } from "../commands.js";
@@ -138,7 +138,7 @@ async function launch(
 		);
 	}
 	if (isAloneOnTerminal(config)) letTerminalsLag();
-	const screen = await openScreen(config);
+	const screen = openScreen(config);
 	const wordsAt = backgroundClock.now() + WORDS_AFTER_MS;
 	const cancelWords = backgroundClock.wakeAt(wordsAt, () => {
 		loadWords().catch(() => {});
@@ -175,13 +175,11 @@ function isAloneOnTerminal({ redirects }: AgentConfig): boolean {
 }
 
 /** Opens the screen if stderr is a terminal for people and no worker writes to it directly. */
-async function openScreen(config: AgentConfig) {
+function openScreen(config: AgentConfig) {
 	const isForPeople =
 		config.logFormat === "pretty" && isAloneOnTerminal(config);
 	if (!isForPeople || !process.stderr.isTTY) return undefined;
-	const { isScreen } = await import("../../src/logs/draw.js");
 	if (!isScreen(process.stderr, process.env)) return undefined;
-	const { PinnedScreen } = await import("../../src/logs/pinned-screen.js");
 	return new PinnedScreen({
 		terminal: process.stderr,
 		clock: backgroundClock,

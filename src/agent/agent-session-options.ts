@@ -1,11 +1,14 @@
+import type { Cleanups } from "../base/cleanups.js";
+import type { AgentConfig } from "../config/index.js";
 import type { Links } from "../links/index.js";
+import type { LogDirectory } from "../logs/index.js";
+import type { HangKind } from "../model/index.js";
 import type { Membership } from "../rendezvous/index.js";
 import type { Store } from "../store/index.js";
-import type { AgentObserver } from "./agent-observer.js";
 import type { NodeConfig } from "./joining/enter-run.js";
 import type { AgentInput } from "./machine/inputs.js";
-import type { Ending } from "./machine/state.js";
-import type { LauncherIo } from "./workers/node-resources.js";
+import type { AgentState, Ending } from "./machine/state.js";
+import type { LauncherIo, NodeResources } from "./workers/node-resources.js";
 import type { PortReservation } from "./workers/reserve-port.js";
 
 export type StopRequest = AgentInput & { kind: "stop-asked" };
@@ -24,7 +27,6 @@ export interface AgentSessionOptions {
 	readonly isReturning: boolean;
 	/** The run's agents of this role began with another command. */
 	readonly ranOtherCommand: boolean;
-	/** The store of the run's state. */
 	readonly store: Store;
 	/** Serves this agent's state over HTTP; undefined if there is no server. */
 	readonly observer: AgentObserver | undefined;
@@ -34,4 +36,26 @@ export interface AgentSessionOptions {
 	readonly openNotices: () => void;
 	/** Gives up this node's place in the run, so that no other node waits for its cleanup. */
 	readonly leave: (ending: Ending) => Promise<void>;
+}
+
+/** A run that an agent takes part in. */
+interface JoinedRun {
+	readonly config: Pick<
+		AgentConfig,
+		"runId" | "nodeId" | "backend" | "endpoints"
+	>;
+	readonly store: Store;
+	readonly place: { readonly cleanups: Cleanups };
+}
+
+/** Receives an agent's reports. An observer never throws and never delays the agent. */
+export interface AgentObserver {
+	/** Called when the agent has joined this run. */
+	joined(run: JoinedRun, resources: Pick<NodeResources, "channels">): void;
+	/** Returns a log directory that replaces `logs` and also records the workers' lines. */
+	noting(logs: LogDirectory): LogDirectory;
+	/** Receives the agent's new state. */
+	readonly follow: (state: AgentState) => void;
+	/** Called once for each hang of this node's workers. */
+	hung(kind: HangKind): void;
 }

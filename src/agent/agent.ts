@@ -41,7 +41,6 @@ export interface AgentOptions {
 	readonly inbox?: Inbox;
 	/** How far the workers came in their newest round. */
 	readonly steps?: WorkerSteps;
-	/** Called with each new state. */
 	readonly onState?: ((state: AgentState) => void) | undefined;
 	/** Called on a bug: the agent cannot continue, and its workers must be ended. */
 	readonly onError: (error: unknown) => void;

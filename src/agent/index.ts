@@ -1,6 +1,5 @@
-export type { AgentObserver } from "./agent-observer.js";
 export { AgentSession } from "./agent-session.js";
-export type { StopRequest } from "./agent-session-options.js";
+export type { AgentObserver, StopRequest } from "./agent-session-options.js";
 export {
 	type EnteredRun,
 	enterRun,

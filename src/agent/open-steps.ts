@@ -59,7 +59,6 @@ export interface OpenStepsOptions {
 	readonly log: Logger;
 	readonly cleanups: Cleanups;
 	readonly config: AgentConfig;
-	/** This node's log directory. */
 	readonly logDirectory: string;
 	readonly store: Store;
 	/** When this agent came to the run, in milliseconds since 1970. */

@@ -9,7 +9,6 @@ export function packageFile(name: string): string {
 	return join(dirname(require.resolve(MANIFEST)), name);
 }
 
-/** The version in the package's manifest. */
 export function packageVersion(): string {
 	const manifest: unknown = require(MANIFEST);
 	return typeof manifest === "object" &&

@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
+import { attempt, textAt } from "./attempt.js";
 
 /** What /proc says about one process. Linux only. */
 export interface ProcessEntry {
@@ -6,7 +7,6 @@ export interface ProcessEntry {
 	/** The kernel's letter: R runs, S sleeps, D cannot be interrupted, T is stopped, Z is a zombie, … */
 	readonly state: string;
 	readonly parentId: number;
-	/** The id of its process group. */
 	readonly groupId: number;
 	/** The id of its session: that of its leader, who opened it with setsid. */
 	readonly sessionId: number;
@@ -44,7 +44,7 @@ export function isLiving(entry: ProcessEntry): boolean {
 /** The process with this pid, zombies included; undefined if there is none, or no usable /proc. */
 export function readProcess(pid: number): ProcessEntry | undefined {
 	if (!isProcOurs()) return undefined;
-	const text = readOrUndefined(`/proc/${pid}/stat`);
+	const text = textAt(`/proc/${pid}/stat`);
 	return text === undefined ? undefined : parseProcessStat(text);
 }
 
@@ -60,30 +60,13 @@ export function isProcOurs(): boolean {
 }
 
 function pointsToUs(link: string): boolean {
-	try {
-		return readlinkSync(link) === String(process.pid);
-	} catch {
-		return false;
-	}
-}
-
-function readOrUndefined(path: string): string | undefined {
-	try {
-		return readFileSync(path, "utf8");
-	} catch {
-		// The process has ended, or this system has no /proc.
-		return undefined;
-	}
+	return attempt(() => readlinkSync(link) === String(process.pid)) ?? false;
 }
 
 /** Whether a process has a handler for this signal, by its mask in /proc: without one the signal ends it. */
 export function catches(pid: number, signal: number): boolean {
-	try {
-		const status = readFileSync(`/proc/${pid}/status`, "utf8");
-		const mask = /^SigCgt:\s*([\da-f]+)$/m.exec(status)?.[1];
-		if (mask === undefined) return false;
-		return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
-	} catch {
-		return false;
-	}
+	const status = textAt(`/proc/${pid}/status`) ?? "";
+	const mask = /^SigCgt:\s*([\da-f]+)$/m.exec(status)?.[1];
+	if (mask === undefined) return false;
+	return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }

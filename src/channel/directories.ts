@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { systemErrorCode } from "../base/errors.js";
 import { readMessage } from "./message-file.js";
 import { channelError, channelFailure } from "./problems.js";
@@ -46,11 +47,7 @@ export function makeDirectories(
 }
 
 function isDirectory(path: string): boolean {
-	try {
-		return statSync(path).isDirectory();
-	} catch {
-		return false;
-	}
+	return attempt(() => statSync(path).isDirectory()) ?? false;
 }
 
 const OTHERS = 0o077;

@@ -72,7 +72,6 @@ export interface WorkerEvent {
 	/** Names one start of a run; (`instance`, `round`), compared in that order, is the fencing token. */
 	readonly instance: number;
 	readonly round: number;
-	/** The reason in words. */
 	readonly reason: string;
 	/** In a PAUSE: the place in the round being left. */
 	readonly workerInfo: WorkerInfo;
@@ -90,7 +89,6 @@ export interface NoticeEvent extends Omit<WorkerEvent, "kind"> {
 	readonly source: string | null;
 }
 
-/** One event of a worker's channel. */
 export type ChannelEvent = WorkerEvent | NoticeEvent;
 
 /** The newest notice, as the events after it repeat it. */

@@ -64,7 +64,6 @@ export function hookPaths(hook: string) {
 	};
 }
 
-/** The file name of the message with this sequence number. */
 export function messageFileName(sequence: number): string {
 	return `${String(sequence).padStart(SEQUENCE_DIGITS, "0")}.json`;
 }

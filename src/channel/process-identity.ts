@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
+import { attempt, textAt } from "../base/attempt.js";
 import { systemErrorCode } from "../base/errors.js";
 import { isLiving, readProcess } from "../base/process-stat.js";
 import { JsonFields } from "./json-fields.js";
@@ -24,9 +25,7 @@ export function ownIdentity(): ProcessIdentity {
 	return {
 		pid: process.pid,
 		startTime: String(readProcess(process.pid)?.startTime ?? ""),
-		bootId: textOrEmpty(() =>
-			readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
-		),
+		bootId: (textAt("/proc/sys/kernel/random/boot_id") ?? "").trim(),
 		pidNamespace: pidsOf(namespace("pid"), namespace("time")),
 	};
 }
@@ -41,7 +40,7 @@ export function pidsOf(pids: string, time: string): string {
 }
 
 function namespace(kind: "pid" | "time" | "net"): string {
-	return textOrEmpty(() => readlinkSync(`/proc/self/ns/${kind}`));
+	return attempt(() => readlinkSync(`/proc/self/ns/${kind}`)) ?? "";
 }
 
 export function encodeIdentity(identity: ProcessIdentity): string {
@@ -95,7 +94,7 @@ const PIDS_OF_MACHINE = "pid:[4026531836]";
 /** Names this machine in all of its boots; `""` if it has no name, or this process is in a container, which may have any. */
 export function machineIdOf({ pidNamespace }: ProcessIdentity): string {
 	if (pidNamespace !== PIDS_OF_MACHINE) return "";
-	const text = textOrEmpty(() => readFileSync("/etc/machine-id", "utf8"));
+	const text = textAt("/etc/machine-id") ?? "";
 	const id = /^[0-9a-f]{32}$/.exec(text.trim())?.[0];
 	// The machine's own name is not for others.
 	const digest = id && createHmac("sha256", id).update("elastic-run");
@@ -144,13 +143,5 @@ function isSignallable(pid: number): boolean {
 		return process.kill(pid, 0);
 	} catch (error) {
 		return systemErrorCode(error) === "EPERM";
-	}
-}
-
-function textOrEmpty(read: () => string): string {
-	try {
-		return read();
-	} catch {
-		return "";
 	}
 }

@@ -13,7 +13,6 @@ import { onceEach, type Warn } from "./problems.js";
 import { isOverAfter, ReplyReader } from "./reply-reader.js";
 import type { WorkerChannel } from "./worker-channel.js";
 
-/** Receives one reply and the directory of its channel. */
 export type ReplyListener = (
 	channelDirectory: string,
 	reply: ReceivedReply,

@@ -118,7 +118,6 @@ export class WorkerChannel {
 		return this.paths.doorbell;
 	}
 
-	/** The directory of the worker's replies. */
 	get replies(): string {
 		return this.paths.replies;
 	}

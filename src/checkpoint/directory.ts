@@ -1,6 +1,8 @@
 // A directory of checkpoints: its files, and which round began from which file.
+
 import { readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { systemErrorCode } from "../base/errors.js";
 import { makeDirectories } from "../channel/index.js";
 import type { CheckpointDisk } from "./disk.js";
@@ -135,9 +137,5 @@ function namesIn(directory: string): string[] {
 }
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
-	try {
-		return Object(JSON.parse(readFileSync(path, "utf8")));
-	} catch {
-		return {};
-	}
+	return attempt(() => Object(JSON.parse(readFileSync(path, "utf8")))) ?? {};
 }

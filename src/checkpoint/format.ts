@@ -23,7 +23,6 @@ const MAGIC = "ERCKPT1\n";
 export const PREAMBLE_BYTES = MAGIC.length + 4;
 export const DIGEST_BYTES = 32;
 
-/** One typed array in the file. */
 export interface CheckpointSection {
 	readonly type: TypedArrayName;
 	/** Number of elements. */
@@ -67,7 +66,6 @@ export function encodeHeader(
 	return Buffer.concat([preamble, json]);
 }
 
-/** The length of the header. */
 export function decodePreamble(preamble: Buffer): number {
 	if (preamble.toString("latin1", 0, MAGIC.length) !== MAGIC) {
 		damaged("it does not begin like a checkpoint");

@@ -44,7 +44,6 @@ export interface RoundClaim extends CheckpointToken {
 	readonly claimedAt: number;
 }
 
-/** A checkpoint file by its name. */
 export interface CheckpointFile extends CheckpointPosition {
 	readonly name: string;
 }

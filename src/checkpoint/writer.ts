@@ -27,7 +27,6 @@ export interface WriterConfig extends FenceConfig {
 	readonly onStep: (step: SaveStep) => void;
 }
 
-/** A file that was written. */
 export interface WrittenFile {
 	readonly path: string;
 	readonly bytes: number;

@@ -4,9 +4,10 @@ import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.js";
 import { readSmallFile } from "../base/read-small-file.js";
+import { isObject } from "../base/shape.js";
 import { OPTIONS } from "./options.js";
 import type { SourceReading } from "./settings.js";
-import { isRecord, settingsFromValues } from "./values.js";
+import { settingsFromValues } from "./values.js";
 
 /** Read from the working directory if the user names no file. */
 const DEFAULT_FILES = ["elastic-run.yaml", "elastic-run.json"];
@@ -32,7 +33,6 @@ interface FoundConfigFile {
 	readonly unread: string | undefined;
 }
 
-/** The default config files that exist. */
 export async function findConfigFiles(cwd: string): Promise<FoundConfigFile[]> {
 	const found = await Promise.all(
 		DEFAULT_FILES.map(async (name) => {
@@ -96,7 +96,7 @@ export async function readConfigFile(
 	if ("problems" in content) {
 		return refused(...content.problems.map((words) => `${file}${words}`));
 	}
-	if (!isRecord(content.value)) {
+	if (!isObject(content.value)) {
 		return refused(
 			`${file}: expected a map of settings, for example maxRestarts: 3`,
 		);

@@ -22,7 +22,6 @@ export const PASSWORD_VARIABLE = "ELASTIC_RUN_RDZV_PASSWORD";
 /** The variable that may hold the token instead of `--http-token-file`. */
 export const HTTP_TOKEN_VARIABLE = "ELASTIC_RUN_HTTP_TOKEN";
 
-/** Variables with credentials. */
 export const SECRET_VARIABLES: readonly string[] = [
 	USERNAME_VARIABLE,
 	PASSWORD_VARIABLE,

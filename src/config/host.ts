@@ -1,9 +1,4 @@
-import {
-	constants as fileConstants,
-	fstatSync,
-	readFileSync,
-	readlinkSync,
-} from "node:fs";
+import { constants as fileConstants, fstatSync, readlinkSync } from "node:fs";
 import { access } from "node:fs/promises";
 import {
 	availableParallelism,
@@ -15,6 +10,7 @@ import {
 } from "node:os";
 import { basename, resolve } from "node:path";
 import { isatty } from "node:tty";
+import { attempt, textAt } from "../base/attempt.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
 import { externalAddresses } from "./local-address.js";
 import type { Environment } from "./settings.js";
@@ -78,11 +74,10 @@ function currentDirectory(): string {
 
 /** A user id that is missing from the system's list of users has no name. */
 function currentUserName(): string {
-	try {
-		return userInfo().username;
-	} catch {
-		return `uid-${process.getuid?.() ?? "unknown"}`;
-	}
+	return (
+		attempt(() => userInfo().username) ??
+		`uid-${process.getuid?.() ?? "unknown"}`
+	);
 }
 
 /** The bits of a descriptor's flags that tell whether it is open for reading, writing, or both. */
@@ -118,25 +113,17 @@ export function isHangupIgnored({
 function readOrigin(environment: Origin["environment"]): Origin {
 	return {
 		environment,
-		parentStatus: readOrUndefined(`/proc/${process.ppid}/status`),
+		parentStatus: textAt(`/proc/${process.ppid}/status`),
 		isInputUnreadable: isNullForWriting(),
 	};
 }
 
 function isNullForWriting(): boolean {
-	const info = readOrUndefined("/proc/self/fdinfo/0") ?? "";
+	const info = textAt("/proc/self/fdinfo/0") ?? "";
 	const [, flags = "0"] = /^flags:\s*([0-7]+)$/m.exec(info) ?? [];
 	const isForWriting =
 		(Number.parseInt(flags, 8) & ACCESS_MODE) === fileConstants.O_WRONLY;
 	return isForWriting && readlinkSync("/proc/self/fd/0") === devNull;
-}
-
-function readOrUndefined(path: string): string | undefined {
-	try {
-		return readFileSync(path, "utf8");
-	} catch {
-		return undefined;
-	}
 }
 
 /** The kind of the launcher's stdin. A terminal counts only if this process is in its foreground. */
@@ -156,17 +143,16 @@ function ownStdin(): StdinKind {
 
 /** Whether stdin holds input for the launcher: a pipe or a file, not a terminal or /dev/null. */
 export function isStdinGiven(): boolean {
-	try {
-		const stdin = fstatSync(STDIN);
-		return stdin.isFIFO() || stdin.isSocket() || stdin.isFile();
-	} catch {
-		return false;
-	}
+	const stdin = attempt(() => fstatSync(STDIN));
+	return (
+		stdin !== undefined &&
+		(stdin.isFIFO() || stdin.isSocket() || stdin.isFile())
+	);
 }
 
 /** A background command must not take input that the user types for the shell. */
 function isInForeground(): boolean {
-	const text = readOrUndefined("/proc/self/stat");
+	const text = textAt("/proc/self/stat");
 	// Without /proc nothing says otherwise.
 	if (text === undefined) return true;
 	const fields = text.slice(text.lastIndexOf(") ") + 2).split(" ");

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ElasticRunError } from "../base/errors.js";
+import { isObject } from "../base/shape.js";
 import type {
 	RestartPolicy,
 	RestartPolicyStrategy,
@@ -11,7 +12,7 @@ import { OPTIONS } from "./options.js";
 import { type Resolution, resolveSettings } from "./resolve.js";
 import type { Report, SourceReading } from "./settings.js";
 import { readNamedFile } from "./sources.js";
-import { describe, isRecord, settingsFromValues } from "./values.js";
+import { describe, settingsFromValues } from "./values.js";
 
 /** A number of seconds, or a text with a unit: `"500ms"`, `"30s"`, `"10m"`, `"1h"`. */
 export type Duration = number | string;
@@ -219,7 +220,7 @@ async function resolveObject(
 
 /** Untyped callers may pass anything. */
 function refuseOdd(config: unknown): void {
-	if (!isRecord(config)) {
+	if (!isObject(config)) {
 		throw new ElasticRunError(
 			"USAGE",
 			`launchAgent: expected a LaunchConfig, got ${describe(config)}; for example { script: "train.js" }`,
@@ -229,7 +230,7 @@ function refuseOdd(config: unknown): void {
 	const problems = [
 		...oddOf({ script, cwd }, isText, "a text"),
 		...oddOf({ args }, areTexts, "a list of texts"),
-		...oddOf({ env }, isRecord, "a map"),
+		...oddOf({ env }, isObject, "a map"),
 		...oddOf(variablesOf(env), isText, "a text"),
 		...oddOf({ signal, killSignal }, isSignal, "an AbortSignal"),
 	];
@@ -238,7 +239,7 @@ function refuseOdd(config: unknown): void {
 }
 
 function variablesOf(env: unknown): Readonly<Record<string, unknown>> {
-	const entries = isRecord(env) ? Object.entries(env) : [];
+	const entries = isObject(env) ? Object.entries(env) : [];
 	return Object.fromEntries(
 		entries.map(([name, value]) => [`env.${name}`, value]),
 	);
@@ -267,7 +268,7 @@ function areTexts(value: unknown): boolean {
 /** Accepts a signal of another realm or of a library. */
 function isSignal(value: unknown): boolean {
 	return (
-		isRecord(value) &&
+		isObject(value) &&
 		typeof value.aborted === "boolean" &&
 		typeof value.addEventListener === "function"
 	);

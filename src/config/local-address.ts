@@ -16,7 +16,6 @@ const PATIENCE_MS = 3_000;
 const NETWORK_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 500;
 
-/** An address of this machine. */
 export interface OwnAddress {
 	readonly address: string;
 	/** The interface's name. */

@@ -86,7 +86,6 @@ export function optionsOf(
 	);
 }
 
-/** A duration with a default. */
 export function time(defaultText: string, help: string) {
 	return {
 		argument: "TIME",

@@ -6,9 +6,12 @@ import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { accessProblem, FILE_PROBLEMS } from "../base/access-problem.js";
 import { messageOf, systemErrorCode } from "../base/errors.js";
-import type {
-	RestartPolicy,
-	RestartPolicyStrategy,
+import {
+	HardRestartPolicyStrategy,
+	type RestartPolicy,
+	type RestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
 } from "../policies/index.js";
 import type { PolicyChoice } from "./parse/restarts.js";
 import { ok, type Parsed, problem } from "./parse/scalars.js";
@@ -19,24 +22,13 @@ export async function loadPolicy(
 	cwd: string,
 ): Promise<Parsed<RestartPolicyStrategy>> {
 	if ("file" in choice) return importPolicy(choice.file, cwd);
-	return ok(await BUILT_IN[choice.name]());
+	return ok(BUILT_IN[choice.name]);
 }
 
-const BUILT_IN: Readonly<
-	Record<RestartPolicy, () => Promise<RestartPolicyStrategy>>
-> = {
-	hard: async () =>
-		new (
-			await import("../policies/hard-restart-policy.js")
-		).HardRestartPolicyStrategy(),
-	soft: async () =>
-		new (
-			await import("../policies/soft-restart-policy.js")
-		).SoftRestartPolicyStrategy(),
-	"soft-replace": async () =>
-		new (
-			await import("../policies/soft-replace-restart-policy.js")
-		).SoftReplaceRestartPolicyStrategy(),
+const BUILT_IN: Readonly<Record<RestartPolicy, RestartPolicyStrategy>> = {
+	hard: new HardRestartPolicyStrategy(),
+	soft: new SoftRestartPolicyStrategy(),
+	"soft-replace": new SoftReplaceRestartPolicyStrategy(),
 };
 
 const DIGEST_DIGITS = 16;

@@ -52,7 +52,6 @@ const HASH_DIGITS = 8;
 
 /** The sources of a derived run id. They are the same on every machine, and other flags do not change it. */
 interface RunIdSource {
-	/** `$SLURM_JOB_ID`. */
 	readonly slurmJobId: string | undefined;
 	/** `$SLURM_STEP_ID` or `$SLURM_STEPID`: each `srun` of a job is a step. */
 	readonly slurmStepId?: string | undefined;

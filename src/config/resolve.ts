@@ -62,7 +62,6 @@ export type CommonConfig = Omit<AgentConfig, "command">;
 
 /** The resolved settings and all their problems, one per line. */
 export interface SettingsCheck {
-	/** Undefined if there is a problem. */
 	readonly config: CommonConfig | undefined;
 	readonly problems: readonly string[];
 	readonly warnings: readonly string[];

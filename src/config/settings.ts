@@ -9,11 +9,9 @@ export interface Setting {
 	readonly origin: string;
 }
 
-/** The problem with an empty value. */
 export const EMPTY_VALUE =
 	"is empty; give a value, or leave it out for the default";
 
-/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Settings by option key. */
@@ -25,7 +23,6 @@ export type Report = (message: string) => void;
 /** How messages name a setting that was not given. */
 export type NameOf = (option: Option<unknown>) => string;
 
-/** The settings of one source, and its problems. */
 export interface SourceReading {
 	readonly settings: Settings;
 	readonly problems: readonly string[];
@@ -79,7 +76,6 @@ export class SettingReader {
 		this.report(`${this.placeOf(option)}: ${words}`);
 	}
 
-	/** The setting's name in messages. */
 	placeOf(option: Option<unknown>): string {
 		return this.settings.get(option.key)?.place ?? this.nameOf(option);
 	}

@@ -8,10 +8,10 @@ import {
 } from "./environment.js";
 import { mergeSettings } from "./exclusions.js";
 import type { Host } from "./host.js";
-import { withoutServices } from "./kubernetes-services.js";
 import type { Option } from "./option.js";
 import { OPTIONS } from "./options.js";
 import type { ResolveRequest } from "./resolve.js";
+import type { Environment } from "./settings.js";
 import {
 	EMPTY_VALUE,
 	type Setting,
@@ -19,7 +19,6 @@ import {
 	type SourceReading,
 } from "./settings.js";
 
-/** The parsed command line. */
 export interface CommandLine {
 	readonly flags: Settings;
 	readonly script: string | undefined;
@@ -37,7 +36,6 @@ interface CommandLineReading {
 	readonly notes: readonly string[];
 }
 
-/** A command line with all other sources. */
 export async function readCommandLine(
 	line: CommandLine,
 	host: Host,
@@ -103,7 +101,6 @@ async function readNamedOrFound(
 	};
 }
 
-/** The settings of the file named by a setting. */
 export async function readNamedFile(
 	{ text, place }: Setting,
 	cwd: string,
@@ -111,4 +108,38 @@ export async function readNamedFile(
 	return text === ""
 		? { settings: new Map(), problems: [`${place}: ${EMPTY_VALUE}`] }
 		: readConfigFile(text, resolve(cwd, text), place);
+}
+
+/** What Kubernetes writes into each pod of a namespace for a Service named `elastic-run-master`, or `pet`. */
+const INJECTED =
+	/^(?:ELASTIC_RUN|PET)(?:_.+)?_(?:SERVICE_HOST|SERVICE_PORT(?:_.+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+
+/** The value of a Service's `_PORT`: one of ours is a number. */
+const ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+
+/** The environment without the variables of Services whose names begin like ours, and a note that names these. */
+export function withoutServices(environment: Environment): {
+	readonly environment: Environment;
+	readonly notes: readonly string[];
+} {
+	const names = Object.keys(environment).filter((name) =>
+		isInjected(name, environment[name] ?? ""),
+	);
+	if (names.length === 0) return { environment, notes: [] };
+	const others = Object.entries(environment).filter(
+		([name]) => !names.includes(name),
+	);
+	return {
+		environment: Object.fromEntries(others),
+		notes: [
+			`environment ${names.join(", ")}: written by Kubernetes for a Service, not read as settings`,
+		],
+	};
+}
+
+function isInjected(name: string, value: string): boolean {
+	return (
+		INJECTED.test(name) ||
+		(/^(?:ELASTIC_RUN|PET)(?:_.+)?_PORT$/.test(name) && ADDRESS.test(value))
+	);
 }

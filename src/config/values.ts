@@ -1,4 +1,5 @@
 import { nearestName } from "../base/nearest-name.js";
+import { isObject } from "../base/shape.js";
 import { type Option, toCamelCase } from "./option.js";
 import { ALL_OPTIONS } from "./options.js";
 import { inWords, ok, type Parsed, problem } from "./parse/scalars.js";
@@ -19,7 +20,7 @@ function valueAsText(option: Option<unknown>, value: unknown): Parsed<string> {
 	if (Array.isArray(value) && accepts("lines") && value.every(isScalar)) {
 		return ok(value.join("\n"));
 	}
-	if (isRecord(value) && accepts("map")) {
+	if (isObject(value) && accepts("map")) {
 		const pairs = Object.entries(value);
 		const odd = pairs.find(([, entry]) => !isScalar(entry));
 		if (odd === undefined) {
@@ -41,7 +42,6 @@ function valueAsText(option: Option<unknown>, value: unknown): Parsed<string> {
 
 /** Where a set of values stands. */
 interface ValuesPlace {
-	/** The place of this key's value in messages. */
 	placeOf(key: string): string;
 	/** Its source in the dry run. */
 	readonly origin: string;
@@ -96,10 +96,6 @@ function suggestKey(typed: string): string {
 		: `did you mean ${nearest}?`;
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isScalar(value: unknown): value is string | number {
 	return typeof value === "string" || typeof value === "number";
 }
@@ -120,7 +116,7 @@ function formsInWords(option: Option<unknown>): string[] {
 /** Describes the given value, for "expected …" messages. */
 export function describe(value: unknown): string {
 	if (Array.isArray(value)) return "a list";
-	if (isRecord(value)) return "a map";
+	if (isObject(value)) return "a map";
 	if (typeof value === "function") return "a function";
 	return typeof value === "bigint" || typeof value === "symbol"
 		? String(value)

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { textAt } from "../base/attempt.js";
 import type { Frame } from "../model/index.js";
 import { hintOn } from "./hints.js";
 import { ownFrame, ownFrames, parsePythonStack, placeOf } from "./stack.js";
@@ -162,19 +162,11 @@ function describeHandler(pattern: string, pid: number | null): string {
 
 /** The kernel's settings for core files, as workers inherit them; undefined if unreadable. */
 export function readCores(): CoreSettings | undefined {
-	const pattern = read("/proc/sys/kernel/core_pattern");
+	const pattern = textAt("/proc/sys/kernel/core_pattern");
 	if (pattern === undefined) return undefined;
 	return {
 		pattern: pattern.trim(),
-		usesPid: read("/proc/sys/kernel/core_uses_pid")?.trim() === "1",
-		isOff: /^Max core file size +0 /m.test(read("/proc/self/limits") ?? ""),
+		usesPid: textAt("/proc/sys/kernel/core_uses_pid")?.trim() === "1",
+		isOff: /^Max core file size +0 /m.test(textAt("/proc/self/limits") ?? ""),
 	};
-}
-
-function read(file: string): string | undefined {
-	try {
-		return readFileSync(file, "utf8");
-	} catch {
-		return undefined;
-	}
 }

@@ -1,6 +1,5 @@
 import type { Trace } from "./trace.js";
 
-/** What is known of a failure. */
 export interface FailureFacts {
 	/** It ended by itself, or made no step. */
 	readonly kind: "exit" | "hang";

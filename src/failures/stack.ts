@@ -53,7 +53,6 @@ export function parseNodeStack(text: string): readonly Frame[] {
 		.slice(0, MOST_FRAMES);
 }
 
-/** The place of a frame in words. */
 export function placeOf({ file, line, function: name }: Frame): string {
 	return `${file}:${line} in ${name}`;
 }

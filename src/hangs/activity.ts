@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { textAt } from "../base/attempt.js";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { isProcOurs, parseProcessStat } from "../base/process-stat.js";
@@ -95,7 +96,7 @@ function lookAt(leaders: ReadonlySet<number>): ReadonlyMap<number, Group> {
 	const groups = new Map<number, Map<number, ProcessLook>>();
 	for (const name of readdirSync("/proc")) {
 		if (!/^\d+$/.test(name)) continue;
-		const stat = read(`/proc/${name}/stat`);
+		const stat = textAt(`/proc/${name}/stat`);
 		const entry = stat === undefined ? undefined : parseProcessStat(stat);
 		if (stat === undefined || entry === undefined) continue;
 		const { groupId, pid, state, threads } = entry;
@@ -120,21 +121,12 @@ function ticksOf(stat: string): number {
 
 /** Read and written by system calls, and brought in from a disk for mapped files. */
 function bytesOf(pid: number): number {
-	const io = read(`/proc/${pid}/io`) ?? "";
+	const io = textAt(`/proc/${pid}/io`) ?? "";
 	const counts = io.matchAll(/^(?:rchar|wchar|read_bytes): (\d+)$/gm);
 	return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 function waitChannelOf(pid: number): string | undefined {
-	const channel = read(`/proc/${pid}/wchan`)?.trim();
+	const channel = textAt(`/proc/${pid}/wchan`)?.trim();
 	return channel === "0" || channel === "" ? undefined : channel;
-}
-
-function read(path: string): string | undefined {
-	try {
-		return readFileSync(path, "utf8");
-	} catch {
-		// It has ended, or belongs to another user.
-		return undefined;
-	}
 }

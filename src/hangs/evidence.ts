@@ -29,7 +29,6 @@ export interface WatchedNode {
 	readonly cwd: string;
 	/** Of this node's logs. */
 	readonly logDirectory: string;
-	/** The present worker processes. */
 	readonly processes: () => readonly NodeProcess[];
 	/** How far they have come; only those that have made a step. */
 	readonly progress: () => readonly WorkerProgress[];

@@ -56,7 +56,6 @@ export interface HungWorker {
 	readonly stillMs: number;
 	/** The run fails, whatever budget is left. */
 	readonly failsRun: boolean;
-	/** Its last step. */
 	readonly step: number | undefined;
 	/** What was found out, in at most five lines. */
 	readonly evidence?: readonly string[];
@@ -86,7 +85,6 @@ export interface StillRound {
 	killed(): string | undefined;
 }
 
-/** What an inquiry has found. */
 export interface Finding {
 	/** Undefined: it is no hang. */
 	readonly hang: Hang | undefined;

@@ -39,7 +39,6 @@ export interface HangWatchOptions {
 	readonly clock: Clock;
 	readonly log: Pick<Logger, "info">;
 	readonly limits: Pick<StepsConfig, "hangMs" | "startMs">;
-	/** The present worker processes. */
 	readonly processes: () => readonly NodeProcess[];
 	/** The steps of the present round. */
 	readonly readers: WorkerReaders;

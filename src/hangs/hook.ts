@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { attempt } from "../base/attempt.js";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { catches } from "../base/process-stat.js";
@@ -116,9 +117,5 @@ function ask(hook: Hook, paths: HookPaths, clock: Clock): boolean {
 }
 
 function sizeOf(file: HeldFile): number {
-	try {
-		return file.look().size;
-	} catch {
-		return 0;
-	}
+	return attempt(() => file.look().size) ?? 0;
 }

@@ -10,7 +10,6 @@ import {
 	type Topic,
 } from "../model/index.js";
 
-/** This node in its round. */
 export interface PlaceInRound {
 	readonly clock: Clock;
 	readonly nodeId: string;

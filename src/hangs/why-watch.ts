@@ -38,7 +38,6 @@ export class WhyWatch {
 		this.watch.close();
 	}
 
-	/** Answers new questions. */
 	private look(snapshot: Snapshot): void {
 		const ids = this.openQuestions(snapshot);
 		const isNew = ids.some((id) => !this.answered.has(id));

@@ -19,7 +19,6 @@ const USED_FILE = "used";
 /** Exists after the hosting agent has left the run regularly. */
 const LEFT_FILE = "left";
 
-/** The user of this process. */
 const OWN_UID = process.getuid?.() ?? 0;
 
 /** The directory of a run's etcd for one endpoint of this machine. Another run at the endpoint has another directory. */
@@ -118,7 +117,6 @@ export class DataDirectory {
 		if (existsSync(this.directory)) renameSync(this.directory, this.aside);
 	}
 
-	/** Removes what was set aside. */
 	remove(): void {
 		rmSync(this.aside, { recursive: true, force: true });
 	}

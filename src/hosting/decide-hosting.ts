@@ -23,7 +23,6 @@ export interface HostingFacts {
 	readonly places: readonly MeetingPlace[];
 	/** The flag, if given; undefined: names and addresses decide. */
 	readonly isHost: boolean | undefined;
-	/** `--local-addr` */
 	readonly localAddr: string | undefined;
 	readonly hostName: string;
 	/** The addresses by which other machines reach this one. */

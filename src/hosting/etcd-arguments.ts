@@ -49,7 +49,6 @@ export function peerUrl(settings: KeeperSettings, member: number): string {
 	return url(reached, port + 1);
 }
 
-/** The arguments of one member's etcd. */
 export function etcdArguments(
 	settings: KeeperSettings,
 	state: ClusterState,

@@ -17,7 +17,6 @@ const SHUT_OUT =
 /** A larger log is not kept: it holds nothing new. */
 const LARGEST_LOG_BYTES = 8 * 1024 * 1024;
 
-/** One process of etcd, from its start to its end. */
 export class EtcdProcess {
 	/** Resolves once it has ended, or could not be started. */
 	readonly ended: Promise<void>;

@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { attempt } from "../base/attempt.js";
 import { isObject } from "../base/shape.js";
 import { RunKeys } from "../rendezvous/index.js";
 import { runOfMember } from "./etcd-arguments.js";
@@ -104,7 +105,7 @@ export class Gateway {
 					});
 					answer.on("error", reject);
 					answer.on("end", () => {
-						const value = parse(text);
+						const value: unknown = attempt(() => JSON.parse(text));
 						const words = `${path}: ${text.slice(0, 200)}`;
 						if (!isObject(value)) reject(new StrangeAnswer(words));
 						else if (answer.statusCode === 200) resolve(value);
@@ -152,11 +153,10 @@ function hasOutcome(entries: unknown): boolean {
 	const [entry] = Array.isArray(entries) ? entries : [];
 	if (!isObject(entry)) return false;
 	const text = Buffer.from(String(entry.value ?? ""), "base64").toString();
-	const round = parse(text);
+	const round: unknown = attempt(() => JSON.parse(text));
 	return isObject(round) && isObject(round.outcome);
 }
 
-/** The key range of all keys with this prefix. */
 function prefixRange(prefix: string): { key: string; range_end: string } {
 	const last = prefix.charCodeAt(prefix.length - 1) + 1;
 	const end = prefix.slice(0, -1) + String.fromCharCode(last);
@@ -165,12 +165,4 @@ function prefixRange(prefix: string): { key: string; range_end: string } {
 
 function base64(text: string): string {
 	return Buffer.from(text).toString("base64");
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }

@@ -17,7 +17,6 @@ const SERVED_AFTER_MS = 5_000;
 const MOST_FAILURES = 5;
 const SHORTEST_PAUSE_MS = 100;
 
-/** How a keeper ends. */
 export type KeeperEnd =
 	/** The run is over, or the etcd was unused for long. */
 	| { readonly kind: "done" }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { socketsListeningAt } from "../base/listening-sockets.js";
 
 /** The process that listens at a port of this machine. */
@@ -25,22 +26,13 @@ export function listenerAt(port: number): Listener | undefined {
 
 function filesOf(pid: string): readonly string[] {
 	const directory = join("/proc", pid, "fd");
-	try {
-		return readdirSync(directory).flatMap((name) =>
-			targetOf(join(directory, name)),
-		);
-	} catch {
-		return [];
-	}
+	const names = attempt(() => readdirSync(directory)) ?? [];
+	return names.flatMap((name) => targetOf(join(directory, name)));
 }
 
 /** Empty if it was closed meanwhile. */
 function targetOf(link: string): readonly string[] {
-	try {
-		return [readlinkSync(link)];
-	} catch {
-		return [];
-	}
+	return attempt(() => [readlinkSync(link)]) ?? [];
 }
 
 /** Its arguments may hold a password. */

@@ -270,7 +270,6 @@ function refusal(words: string): ElasticRunError {
 const PROGRAM = "dist/src/hosting/keeper-process.js";
 const MOST_WORDS = 2_000;
 
-/** A keeper that this agent has started. */
 class StartedKeeper {
 	end: KeeperEnd | undefined;
 	private words = "";

@@ -156,7 +156,6 @@ function bearerOf(authorization: string | undefined) {
 	return /^Bearer +([!-~]+) *$/i.exec(authorization ?? "")?.[1];
 }
 
-/** The value of one cookie of a `Cookie` header. */
 function cookieOf(
 	header: string | undefined,
 	name: string,

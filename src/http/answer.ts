@@ -1,7 +1,5 @@
-/** The answer to a request. */
 export interface Answer {
 	readonly status: number;
-	/** Content-Type of the body. */
 	readonly type: string;
 	readonly body: string | Buffer;
 	/** Added to the headers that every answer has. */

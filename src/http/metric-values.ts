@@ -33,7 +33,6 @@ export interface MetricSources {
 	readonly hangs: ReadonlyMap<HangKind, number>;
 }
 
-/** One number with its labels. */
 export type Sample = readonly [
 	labels: Readonly<Record<string, string>>,
 	value: number,

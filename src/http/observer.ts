@@ -85,7 +85,6 @@ export class Observer {
 		setMaxListeners(0, this.ended);
 	}
 
-	/** The agent's name in its run. */
 	get name(): Pick<AgentConfig, "runId" | "nodeId"> {
 		const { runId, nodeId } = this.observed?.config ?? this.options.config;
 		return { runId, nodeId };

@@ -34,7 +34,6 @@ export function isProbe(path: string): boolean {
 	return ROUTES.get(path)?.need === "anybody";
 }
 
-/** A file of the page. */
 export interface PageFile {
 	readonly type: string;
 	readonly body: Buffer;

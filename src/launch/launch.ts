@@ -1,5 +1,6 @@
 import { fstatSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
+import { Writable } from "node:stream";
 import { Cleanups } from "../base/cleanups.js";
 import { systemClock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
@@ -20,7 +21,6 @@ import {
 	NodeLauncher,
 	type StopReason,
 } from "./node-launcher.js";
-import { programLog } from "./program-log.js";
 
 /** SIGTERM's exit code, for an AbortSignal whose reason names no signal. */
 const ABORTED_EXIT_CODE = 128 + constants.signals.SIGTERM;
@@ -187,4 +187,27 @@ function carefully<Value>(
 				hasFailed = true;
 			},
 		);
+}
+
+const METHODS = ["debug", "info", "warn", "error"] as const;
+
+/** Takes a log's JSON lines for a program's own logger, or for nobody. What that logger fails of ends no run. */
+function programLog(log: false | Logger): Writable {
+	return new Writable({
+		write(line, _, done) {
+			if (log !== false) {
+				void callUser(
+					() => tell(log, String(line)),
+					() => {},
+				);
+			}
+			done();
+		},
+	});
+}
+
+function tell(log: Logger, line: string): unknown {
+	const { level, time: _, msg, ...details } = JSON.parse(line);
+	const method = METHODS.find((name) => name === level) ?? "info";
+	return log[method](String(msg), details);
 }

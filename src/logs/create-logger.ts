@@ -1,10 +1,9 @@
 import type { Writable } from "node:stream";
 import pino from "pino";
+import { dateAndTime, timeOfDay } from "../base/local-time.js";
 import type { LogDetails, Logger } from "../base/logger.js";
 import { LogFile } from "./log-file.js";
-import { escapeControls } from "./plain-text.js";
-import { type LineLook, prettyLine } from "./pretty-line.js";
-import { redact, redactText } from "./redact.js";
+import { escapeControls, plainMessage } from "./plain-text.js";
 
 /** The most lines kept until the file is known. Older ones were on stderr. */
 const MOST_EARLY_LINES = 1_000;
@@ -124,4 +123,86 @@ class PinoLogger implements ProcessLogger {
 	private readonly loseStderr = (): void => {
 		this.stderrLost = true;
 	};
+}
+
+interface LineLook {
+	/** Whether the time includes the date: needed where the line is read later than it is written. */
+	readonly dated: boolean;
+	readonly colours: boolean;
+}
+
+interface LoggedLine {
+	readonly level: string;
+	/** Milliseconds since 1970. */
+	readonly time: number;
+	readonly msg: string;
+}
+
+const LEVELS = new Map([
+	["error", { word: "error: ", colour: 31 }],
+	["warn", { word: "warning: ", colour: 33 }],
+]);
+
+/**
+ * `12:03:04.123 RUNNING→STOPPING rank 2 failed: exit code 1`, made from the JSON of the log file. The details stay in the
+ * file.
+ */
+function prettyLine(json: string, look: LineLook): string {
+	const { level, time, msg }: LoggedLine = JSON.parse(json);
+	const clock = look.dated ? dateAndTime(time) : timeOfDay(time);
+	const milliseconds = String(time % 1_000).padStart(3, "0");
+	const { word = "", colour } = LEVELS.get(level) ?? {};
+	const message = `${word}${plainMessage(msg)}`;
+	const paint = (text: string, code: number | undefined) =>
+		look.colours && code !== undefined ? `\x1b[${code}m${text}\x1b[39m` : text;
+	return `${paint(`${clock}.${milliseconds}`, 90)} ${paint(message, colour)}\n`;
+}
+
+const SECRET_NAME =
+	/pass(word|wd|phrase)?$|secret|token$|api_?key|access_?key|private_?key|credential|authorization|cookie/i;
+/** The password of `scheme://user:password@host`. */
+const USERINFO = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi;
+const HIDDEN = "[redacted]";
+/** Deeper values are left out: no intended detail nests so deep. */
+const DEEPEST = 6;
+
+/**
+ * The details of a log line without secrets, which it finds by their names, and without passwords in addresses. Errors
+ * keep message and stack.
+ */
+export function redact(details: LogDetails): Record<string, unknown> {
+	return redactFields(details, 0);
+}
+
+/** A text without passwords in addresses. */
+function redactText(text: string): string {
+	return text.replace(USERINFO, `$1:${HIDDEN}@`);
+}
+
+function redactFields(fields: object, depth: number): Record<string, unknown> {
+	const entries = Object.entries(fields).map(([name, value]) => [
+		name,
+		SECRET_NAME.test(name) && value !== undefined && value !== null
+			? HIDDEN
+			: redactValue(value, depth + 1),
+	]);
+	return Object.fromEntries(entries);
+}
+
+function redactValue(value: unknown, depth: number): unknown {
+	if (typeof value === "string") return redactText(value);
+	if (typeof value === "bigint") return String(value);
+	if (typeof value !== "object" || value === null) return value;
+	if (depth > DEEPEST) return "[too deep]";
+	if (Array.isArray(value)) {
+		return value.map((element) => redactValue(element, depth + 1));
+	}
+	if (value instanceof Error) {
+		return {
+			message: redactText(value.message),
+			stack: redactText(value.stack ?? ""),
+			...redactFields(value, depth),
+		};
+	}
+	return redactFields(value, depth);
 }

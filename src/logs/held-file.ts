@@ -7,6 +7,7 @@ import {
 	readSync,
 	type Stats,
 } from "node:fs";
+import { attempt } from "../base/attempt.js";
 
 /** Does not block on a pipe and does not follow a link that a worker left in place of its file. */
 const READ_ONLY =
@@ -83,11 +84,7 @@ export class HeldFile {
 
 	/** Whether it can be read although it was removed or renamed. */
 	get isAway(): boolean {
-		try {
-			return this.look().isAway;
-		} catch {
-			return false;
-		}
+		return attempt(() => this.look().isAway) ?? false;
 	}
 
 	/** Reads into a buffer from this position on; returns the number of bytes. Throws the system's error. */
@@ -100,8 +97,8 @@ export class HeldFile {
 	 * it cannot be read.
 	 */
 	section(from: number, most: number): FileSection | undefined {
-		try {
-			return this.withDescriptor((fd) => {
+		return attempt(() =>
+			this.withDescriptor((fd) => {
 				const stat = fstatSync(fd);
 				if (!stat.isFile()) return undefined;
 				const { size } = stat;
@@ -109,10 +106,8 @@ export class HeldFile {
 				const bytes = Buffer.alloc(size - start);
 				const read = readSync(fd, bytes, 0, bytes.length, start);
 				return { bytes: bytes.subarray(0, read), start, size };
-			});
-		} catch {
-			return undefined;
-		}
+			}),
+		);
 	}
 
 	/** It can still be read by its name. */

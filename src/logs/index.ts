@@ -13,6 +13,7 @@ export { fitLines, isScreen, redrawn } from "./draw.js";
 export { FreeSpaceWatch } from "./free-space.js";
 export { HeldFile } from "./held-file.js";
 export { lastLines } from "./last-lines.js";
+export type { LogStream, WorkerLogs } from "./log-directory.js";
 export {
 	type LogDirectory,
 	openLogDirectory,
@@ -28,7 +29,6 @@ export {
 	plainText,
 } from "./plain-text.js";
 export { paintForRank, renderPrefix } from "./prefix.js";
-export type { LogStream, WorkerLogs } from "./worker-logs.js";
 export {
 	planStreams,
 	redirectedIn,

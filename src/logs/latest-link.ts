@@ -6,6 +6,7 @@ import {
 	unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
 
 /**
  * Points the link `latest` to the target, a number, in one step, unless it already points to a newer one. Returns a
@@ -32,11 +33,7 @@ export function exists(path: string): boolean {
 }
 
 function readLink(path: string): string | undefined {
-	try {
-		return readlinkSync(path);
-	} catch {
-		return undefined;
-	}
+	return attempt(() => readlinkSync(path));
 }
 
 function replaceLink(link: string, target: string): void {

@@ -15,7 +15,6 @@ const OUTPUT_BYTES = 512 * 1024;
 const LONGEST_PREFIX_BYTES = 64 * 1024;
 const COLOUR_RESET = Buffer.from("\x1b[0m");
 
-/** The style of the shown lines. */
 export interface LineStyle {
 	/** Precedes every line unchanged. */
 	readonly prefix: Uint8Array;

@@ -1,15 +1,13 @@
 import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { messageOf } from "../base/errors.js";
+import { attempt, textAt } from "../base/attempt.js";
+import { ElasticRunError, messageOf, systemErrorCode } from "../base/errors.js";
 import type { StreamSelection } from "../model/index.js";
-import { DescriptorBudget, openFilesLimit } from "./descriptor-budget.js";
-import { explainDirectoryProblem } from "./directory-problem.js";
 import { HeldFile } from "./held-file.js";
 import { exists } from "./latest-link.js";
 import { markTemporaryLogs } from "./log-owner.js";
 import { LogsAhead, streamFile } from "./logs-ahead.js";
 import { PrivateTree } from "./private-tree.js";
-import { type LogStream, type WorkerLogs, workerLogs } from "./worker-logs.js";
 
 export interface LogDirectoryOptions {
 	/** `--log-dir`; undefined: a new temporary directory. */
@@ -56,7 +54,6 @@ export interface OpenedLogDirectory extends LogDirectory {
 	readonly warnings: readonly string[];
 }
 
-/** The directory of a worker's files in a round. */
 export function workerDirectory(
 	nodeDirectory: string,
 	round: number,
@@ -139,11 +136,7 @@ class NodeLogDirectory implements OpenedLogDirectory {
 		localRank: number,
 		name: keyof StreamSelection,
 	): number | undefined {
-		try {
-			return this.ahead.open(localRank, name);
-		} catch {
-			return undefined;
-		}
+		return attempt(() => this.ahead.open(localRank, name));
 	}
 
 	makeAgain(): void {
@@ -223,4 +216,117 @@ class NodeLogDirectory implements OpenedLogDirectory {
 		const isTaken = this.ahead.take(localRank, directory);
 		return isTaken ? directory : this.tree.makeDirectory(...segments);
 	}
+}
+
+/** The limit on open files if the system does not tell it. */
+const USUAL_LIMIT = 256;
+/** The divisor of the limit. The rest is for workers that start, the store and everything else. */
+const PART = 4;
+
+/** Limits the files held open for reading to a part of this process's limit. */
+class DescriptorBudget {
+	private left: number;
+
+	constructor(limit: number) {
+		this.left = Math.floor(limit / PART);
+	}
+
+	/** Takes one; returns a function that gives it back, or undefined if none is left. */
+	take(): (() => void) | undefined {
+		if (this.left <= 0) return undefined;
+		this.left -= 1;
+		return () => {
+			this.left += 1;
+		};
+	}
+}
+
+/** How many files this process may have open at once. */
+function openFilesLimit(): number {
+	const limits = textAt("/proc/self/limits") ?? "";
+	const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+	return soft === undefined ? USUAL_LIMIT : Number(soft);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+	EACCES: "permission denied",
+	EPERM: "permission denied",
+	EROFS: "the file system is read-only",
+	ENOSPC: "no space left on the device",
+	EDQUOT: "the disk quota is spent",
+	EFBIG: "files may not be so large: raise `ulimit -f`",
+	ENOENT: "it cannot be created there",
+	ENOTDIR: "it is, or leads through, something that is no directory",
+	ELOOP: "a symbolic link or special file is in the way",
+	EMFILE: "too many open files: raise `ulimit -n`",
+};
+
+/** Says which directory, why, and what to do. The system's message has the path of the file. */
+function explainDirectoryProblem(
+	error: unknown,
+	{
+		logDir,
+		tmpdir,
+	}: { readonly logDir: string | undefined; readonly tmpdir: string },
+): ElasticRunError {
+	const reason = REASONS[systemErrorCode(error) ?? ""];
+	const system = messageOf(error);
+	const detail = reason === undefined ? system : `${reason} (${system})`;
+	const where =
+		logDir === undefined
+			? `the temporary directory ${tmpdir}`
+			: `--log-dir ${logDir}`;
+	const fix =
+		logDir === undefined
+			? "set TMPDIR or --log-dir to a directory that can be written"
+			: "choose a directory that can be written";
+	return new ElasticRunError("USAGE", `${where}: ${detail}; ${fix}`, {
+		cause: error,
+	});
+}
+
+export interface WorkerLogs {
+	readonly directory: string;
+	/** Where the worker may write its error: `TORCHELASTIC_ERROR_FILE`. It does not exist yet. */
+	readonly errorFile: string;
+	/** Undefined if the stream is not redirected. */
+	readonly stdout: LogStream | undefined;
+	readonly stderr: LogStream | undefined;
+	/** Closes this process's descriptors after the spawn. */
+	closeDescriptors(): void;
+	/** Nobody will read the streams any more. */
+	letGo(): void;
+}
+
+export interface LogStream {
+	/** Open for appending. */
+	readonly fd: number;
+	readonly path: string;
+	/** The file's size before, in bytes: a tail begins here. */
+	readonly startBytes: number;
+	/** For reading, even after it was removed or renamed. */
+	readonly file: HeldFile;
+}
+
+/** The files opened for one worker in this directory. */
+function workerLogs(
+	directory: string,
+	stdout: LogStream | undefined,
+	stderr: LogStream | undefined,
+): WorkerLogs {
+	const open = new Set([stdout?.fd, stderr?.fd]);
+	return {
+		directory,
+		errorFile: join(directory, "error.json"),
+		stdout,
+		stderr,
+		closeDescriptors() {
+			for (const fd of open) if (fd !== undefined) closeSync(fd);
+			open.clear();
+		},
+		letGo() {
+			stdout?.file.close();
+			stderr?.file.close();
+		},
+	};
 }

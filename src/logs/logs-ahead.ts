@@ -67,7 +67,6 @@ export class LogsAhead {
 	}
 }
 
-/** The file of a worker's stream. */
 export function streamFile(
 	workerDirectory: string,
 	name: keyof StreamSelection,

@@ -9,7 +9,6 @@ const DIM = "\x1b[2m";
 const RESET = "\x1b[0m";
 
 export interface PinnedScreenOptions {
-	/** The terminal. */
 	readonly terminal: Writable;
 	readonly clock: Clock;
 	/** Whether the lines are coloured. */

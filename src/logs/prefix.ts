@@ -31,7 +31,6 @@ export function renderPrefix(
 	return Buffer.from(colour ? paintForRank(text, values.rank) : text);
 }
 
-/** Paints a text in this rank's colour. */
 export function paintForRank(text: string, rank: number): string {
 	const code = RANK_COLOURS[rank % RANK_COLOURS.length];
 	return `\x1b[${code}m${text}\x1b[39m`;

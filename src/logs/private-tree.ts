@@ -8,6 +8,7 @@ import {
 	openSync,
 	renameSync,
 	rmdirSync,
+	type Stats,
 	statSync,
 	unlinkSync,
 	writeSync,
@@ -15,7 +16,6 @@ import {
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "../base/errors.js";
 import { exists, pointLatest } from "./latest-link.js";
-import { problem, requireOwnedBy, requirePrivate } from "./tree-problem.js";
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -27,7 +27,6 @@ const APPEND =
 /** Enough to detect a full disk or a used-up quota. */
 const PROBE_BYTES = 64 * 1024;
 
-/** A file of the tree, open for appending. */
 export interface AppendedFile {
 	readonly fd: number;
 	/** Its size before, in bytes. */
@@ -207,4 +206,34 @@ export class PrivateTree {
 
 function removeIfEmpty(path: string): void {
 	if (lstatSync(path).size === 0) unlinkSync(path);
+}
+
+const PROBLEMS = {
+	ELOOP: "is a symbolic link or no regular file",
+	ENOTDIR: "is not a directory",
+	EPERM: "belongs to another user, or others can reach it",
+} as const;
+const OTHERS = 0o077;
+
+/** A path's problem as an error in the system's format. */
+function problem(code: keyof typeof PROBLEMS, path: string): Error {
+	return Object.assign(new Error(`${path} ${PROBLEMS[code]}`), { code });
+}
+
+/** Throws unless it is a directory (not a link to one) of one of these users. */
+function requireOwnedBy(
+	path: string,
+	owners: readonly (number | undefined)[],
+): Stats {
+	const found = lstatSync(path);
+	if (found.isSymbolicLink()) throw problem("ELOOP", path);
+	if (!found.isDirectory()) throw problem("ENOTDIR", path);
+	if (!owners.includes(found.uid)) throw problem("EPERM", path);
+	return found;
+}
+
+/** Throws unless it is this user's directory and nobody else can enter it. */
+function requirePrivate(path: string): void {
+	const { mode } = requireOwnedBy(path, [process.geteuid?.()]);
+	if ((mode & OTHERS) !== 0) throw problem("EPERM", path);
 }

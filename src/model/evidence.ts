@@ -24,7 +24,6 @@ const MOST_FRAMES = 12;
 
 const any = whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
-/** One frame of a stack. */
 export type Frame = Infer<typeof frame>;
 
 const frame = fields({

@@ -49,7 +49,6 @@ export const LEDGER = fields({
 	stages,
 	/** How long the steps of all nodes waited for slow ranks, in milliseconds. Only the round's first node knows it. */
 	stragglerMs: optional(duration),
-	/** How often it saved. */
 	saves: count,
 	/** Absent without warm starts, and if it started no worker for this round. */
 	starts: optional(starts),

@@ -34,7 +34,6 @@ export type RideMessage = Infer<typeof RIDE_MESSAGE>;
 
 export const RIDE_MESSAGE = fields({
 	kind: oneOf("poll", "away", "back", "ride", "over"),
-	/** The plan of the round. */
 	plan: token,
 	/** Numbers the head's polls. */
 	poll: count,
@@ -69,7 +68,6 @@ export const RECORD_WRITTEN = fields({
 export type NodeLinks = Infer<typeof NODE_LINKS>;
 
 export const NODE_LINKS = fields({
-	/** Those that are heard. */
 	heard: list(name),
 	/** Those that seem to be dead; their leases decide. */
 	suspected: list(

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { readMessage, replaceFile } from "../channel/index.js";
 import { NODE_LINKS, type NodeLinks } from "../model/index.js";
 import type { LocalAgent } from "./local-agents.js";
@@ -16,11 +17,7 @@ export function writeLinksFile(directory: string, links: NodeLinks): void {
 export function readLinksFile({
 	directory,
 }: LocalAgent): NodeLinks | undefined {
-	try {
-		const file = readMessage(join(directory, LINKS_FILE));
-		const links: unknown = JSON.parse(file?.text ?? "");
-		return NODE_LINKS(links, {}) ? links : undefined;
-	} catch {
-		return undefined;
-	}
+	const file = attempt(() => readMessage(join(directory, LINKS_FILE)));
+	const links: unknown = attempt(() => JSON.parse(file?.text ?? ""));
+	return NODE_LINKS(links, {}) ? links : undefined;
 }

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { attempt } from "../base/attempt.js";
 import {
 	decodeIdentity,
 	isDead,
@@ -76,10 +77,8 @@ export function ownEntries(directory: string, uid: number): readonly string[] {
 }
 
 function ownerOf(directory: string): ProcessIdentity | undefined {
-	try {
-		return decodeIdentity(readFileSync(join(directory, OWNER_FILE), "utf8"));
-	} catch {
-		// It belongs to no agent, or its agent ended meanwhile.
-		return undefined;
-	}
+	// It may belong to no agent, or its agent may have ended meanwhile.
+	return attempt(() =>
+		decodeIdentity(readFileSync(join(directory, OWNER_FILE), "utf8")),
+	);
 }

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
+import { isObject } from "../base/shape.js";
 import { JsonFields, readMessage, replaceFile } from "../channel/index.js";
 import type { Entry, Snapshot } from "../store/index.js";
 import type { LocalAgent } from "./local-agents.js";
@@ -27,12 +29,8 @@ export function writeNodeFile(directory: string, node: NodeFile): void {
 
 /** Undefined if there is no readable one: the agent has not written it yet. */
 export function readNodeFile({ directory }: LocalAgent): NodeFile | undefined {
-	try {
-		const file = readMessage(join(directory, NODE_FILE));
-		return file && decode(JsonFields.parse(file.text));
-	} catch {
-		return undefined;
-	}
+	const file = attempt(() => readMessage(join(directory, NODE_FILE)));
+	return file && attempt(() => decode(JsonFields.parse(file.text)));
 }
 
 /** The signals by which people end programs, the usual one first. */
@@ -84,8 +82,8 @@ export function encodeMirror(runId: string, snapshot: Snapshot): string {
 
 /** Undefined if the text is no such file. */
 export function decodeMirror(text: string): Mirror | undefined {
-	const content = parse(text);
-	if (!isRecord(content) || content.version !== 1) return undefined;
+	const content: unknown = attempt(() => JSON.parse(text));
+	if (!isObject(content) || content.version !== 1) return undefined;
 	const { runId, revision, entries } = content;
 	if (
 		typeof runId !== "string" ||
@@ -99,24 +97,12 @@ export function decodeMirror(text: string): Mirror | undefined {
 	return { runId, snapshot: { revision, entries: new Map(byKey) } };
 }
 
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
 function isEntry(value: unknown): value is Entry {
 	return (
-		isRecord(value) &&
+		isObject(value) &&
 		typeof value.key === "string" &&
 		typeof value.value === "string" &&
 		typeof value.createRevision === "number" &&
 		typeof value.modRevision === "number"
 	);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null;
 }

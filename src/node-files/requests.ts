@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { pause } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { ElasticRunError, messageOf } from "../base/errors.js";
@@ -159,13 +160,9 @@ function fieldsOf<Value>(
 	path: string,
 	read: (fields: JsonFields) => Value,
 ): Value | undefined {
-	try {
-		const message = readMessage(path);
-		return message && read(JsonFields.parse(message.text));
-	} catch {
-		// Anything else is no request.
-		return undefined;
-	}
+	const message = attempt(() => readMessage(path));
+	// Anything else is no request.
+	return message && attempt(() => read(JsonFields.parse(message.text)));
 }
 
 /** The requests whose file names fit, each with the first group of its name. Never throws. */
@@ -173,12 +170,9 @@ function requestsIn(
 	directory: string,
 	pattern: RegExp,
 ): readonly (readonly [path: string, id: string])[] {
-	try {
-		return readdirSync(directory).flatMap((name) => {
-			const id = pattern.exec(name)?.[1];
-			return id === undefined ? [] : [[join(directory, name), id] as const];
-		});
-	} catch {
-		return [];
-	}
+	const names = attempt(() => readdirSync(directory)) ?? [];
+	return names.flatMap((name) => {
+		const id = pattern.exec(name)?.[1];
+		return id === undefined ? [] : [[join(directory, name), id] as const];
+	});
 }

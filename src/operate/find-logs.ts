@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { attempt, textAt } from "../base/attempt.js";
 import { workerDirectory } from "../logs/index.js";
 import { ownEntries } from "../node-files/index.js";
 import { findKnownAgents } from "./find-agent.js";
@@ -73,7 +74,6 @@ function recordedLogs(
 	return [...living.map(({ node }) => node.logDirectory), ...kept];
 }
 
-/** The temporary log directories of this user. */
 export function ownTemporaryLogs(
 	temporaryDirectory: string,
 	uid: number,
@@ -109,11 +109,7 @@ function placeOf(directory: string) {
 
 /** Empty if it is no directory, or not readable. */
 export function entriesOf(directory: string): readonly string[] {
-	try {
-		return readdirSync(directory).sort();
-	} catch {
-		return [];
-	}
+	return attempt(() => readdirSync(directory).sort()) ?? [];
 }
 
 const AGENT_LOG = "agent.log";
@@ -184,7 +180,7 @@ export class LogFolder {
 /** By round, the global rank of the node's first worker, from its launcher's log. */
 function readFirstRanks(agentLog: string): ReadonlyMap<number, number> {
 	const ranks = new Map<number, number>();
-	for (const line of readOrEmpty(agentLog).split("\n")) {
+	for (const line of (textAt(agentLog) ?? "").split("\n")) {
 		if (!line.includes('"firstRank"')) continue;
 		const { round, firstRank } = fieldsOf(line);
 		if (typeof round !== "number" || typeof firstRank !== "number") continue;
@@ -193,7 +189,6 @@ function readFirstRanks(agentLog: string): ReadonlyMap<number, number> {
 	return ranks;
 }
 
-/** A line of the launcher's log as text. */
 export function launcherWords(line: string): string {
 	const { level, msg } = fieldsOf(line);
 	if (typeof msg !== "string") return line;
@@ -201,19 +196,7 @@ export function launcherWords(line: string): string {
 }
 
 function fieldsOf(line: string): { readonly [field: string]: unknown } {
-	try {
-		const value: unknown = JSON.parse(line);
-		return typeof value === "object" && value !== null ? { ...value } : {};
-	} catch {
-		// The line is incomplete.
-		return {};
-	}
-}
-
-function readOrEmpty(path: string): string {
-	try {
-		return readFileSync(path, "utf8");
-	} catch {
-		return "";
-	}
+	// A line may be incomplete.
+	const value: unknown = attempt(() => JSON.parse(line));
+	return typeof value === "object" && value !== null ? { ...value } : {};
 }

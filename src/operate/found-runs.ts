@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../base/attempt.js";
 import { isUnreachable, retry } from "../base/back-off.js";
 import type { Clock } from "../base/clock.js";
 import { messageOf } from "../base/errors.js";
@@ -159,11 +160,8 @@ function newestFirst(runs: readonly LocalRun[]): readonly LocalRun[] {
 }
 
 function instanceOf({ runId, snapshot }: LocalRun): number {
-	try {
-		return recordAt(ROUND, snapshot, new RunKeys(runId).round)?.instance ?? 0;
-	} catch {
-		return 0;
-	}
+	const key = new RunKeys(runId).round;
+	return attempt(() => recordAt(ROUND, snapshot, key)?.instance) ?? 0;
 }
 
 async function readStore(
@@ -184,7 +182,6 @@ async function readStore(
 	}
 }
 
-/** A run with unreadable keys. */
 export interface BrokenRun {
 	readonly runId: string;
 	/** Which key, and what is wrong with it. */
@@ -193,7 +190,6 @@ export interface BrokenRun {
 	readonly isInhabited: boolean;
 }
 
-/** The runs in a store. */
 export interface StoredRuns {
 	readonly runs: readonly FoundRun[];
 	readonly broken: readonly BrokenRun[];
@@ -357,10 +353,8 @@ export function findLocalRuns(
 
 /** Undefined if the agent keeps its state elsewhere. */
 export function readMirror({ directory }: LocalAgent): Mirror | undefined {
-	try {
-		return decodeMirror(readFileSync(join(directory, MIRROR_FILE), "utf8"));
-	} catch {
-		// The agent ended meanwhile, or has not written it yet.
-		return undefined;
-	}
+	// The agent may have ended meanwhile, or not have written it yet.
+	return attempt(() =>
+		decodeMirror(readFileSync(join(directory, MIRROR_FILE), "utf8")),
+	);
 }

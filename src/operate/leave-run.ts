@@ -28,7 +28,6 @@ export interface LeaveReport {
 	readonly version: 1;
 	readonly runId: string;
 	readonly nodeId: string;
-	/** The launcher's pid. */
 	readonly pid: number;
 	readonly signal: NodeJS.Signals;
 	/** The launcher has ended, with its workers. */

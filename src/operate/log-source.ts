@@ -6,10 +6,10 @@ import {
 	readSync,
 	statSync,
 } from "node:fs";
+import { attempt } from "../base/attempt.js";
 import { systemErrorCode } from "../base/errors.js";
 import { plainText, timesPath } from "../logs/index.js";
 
-/** The origin of a file's lines. */
 export interface LineOrigin {
 	readonly nodeId: string;
 	/** The global rank with which its worker was started; null for the launcher's log, or if unknown. */
@@ -202,14 +202,10 @@ function jsonTime(line: string): number | undefined {
 }
 
 function parse(line: string): ReadonlyMap<string, unknown> | undefined {
-	try {
-		const value: unknown = JSON.parse(line);
-		return typeof value === "object" && value !== null
-			? new Map(Object.entries(value))
-			: undefined;
-	} catch {
-		return undefined;
-	}
+	const value: unknown = attempt(() => JSON.parse(line));
+	return typeof value === "object" && value !== null
+		? new Map(Object.entries(value))
+		: undefined;
 }
 
 function validTime(time: number): number | undefined {

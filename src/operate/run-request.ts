@@ -30,7 +30,6 @@ export interface RunRequest {
 	readonly named: {
 		readonly runId: string | undefined;
 		readonly nodeId: string | undefined;
-		/** `--log-dir` */
 		readonly logDir: string | undefined;
 	};
 	/** Facts that the user should know and need not change. */

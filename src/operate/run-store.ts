@@ -5,7 +5,6 @@ import { openStore } from "../rendezvous/index.js";
 import type { Store } from "../store/index.js";
 import { patienceWith } from "./found-runs.js";
 
-/** The store of a run while a command works on it. */
 export interface OpenedStore {
 	readonly store: Store;
 	/** Makes an attempt again while the store does not answer, for as long as a command waits for it. */

@@ -17,7 +17,6 @@ import type { LineOrigin, LogLine } from "./log-source.js";
 /** How often followed files are checked, in milliseconds. */
 const LOOK_EVERY_MS = 200;
 
-/** Which lines to show. */
 export interface LineChoice {
 	/** Only lines of these ranks, without the launcher's own; undefined: all. */
 	readonly hasRank: ((rank: number) => boolean) | undefined;
@@ -38,7 +37,6 @@ interface ShowLogsOptions extends LineChoice {
 	readonly onLine: (line: LogLine) => Promise<boolean>;
 }
 
-/** A summary of the lines shown. */
 interface ShownLogs {
 	/** Workers' files with lines. */
 	readonly files: number;
@@ -159,7 +157,6 @@ export function parseRanks(text: string): Parsed<(rank: number) => boolean> {
 }
 
 interface LineLook {
-	/** The line starts with its time. */
 	readonly hasTime: boolean;
 	/** The prefix of a worker's line is coloured by rank, as on the console. */
 	readonly colours: boolean;

@@ -1,5 +1,9 @@
+export {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "./built-in.js";
 export { askPolicy, decide } from "./check-decision.js";
-export { HardRestartPolicyStrategy } from "./hard-restart-policy.js";
 export { RestartPolicy } from "./restart-policy.js";
 export {
 	decisionOf,
@@ -15,8 +19,6 @@ export {
 	type Verdict,
 	withoutCulprit,
 } from "./rules/rule.js";
-export { SoftReplaceRestartPolicyStrategy } from "./soft-replace-restart-policy.js";
-export { SoftRestartPolicyStrategy } from "./soft-restart-policy.js";
 export type {
 	Charge,
 	PolicyContext,

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { textAt } from "../base/attempt.js";
 
 /** The name of a control group's file, in version 2 and in version 1. */
 export interface ControlGroupFile {
@@ -64,17 +64,9 @@ export function parseOomKills(text: string): number | undefined {
  * Undefined if unreadable.
  */
 export function readOomKills(): number | undefined {
-	for (const file of oomCounterFiles(read("/proc/self/cgroup"))) {
-		const count = parseOomKills(read(file));
+	for (const file of oomCounterFiles(textAt("/proc/self/cgroup") ?? "")) {
+		const count = parseOomKills(textAt(file) ?? "");
 		if (count !== undefined) return count;
 	}
 	return undefined;
-}
-
-function read(file: string): string {
-	try {
-		return readFileSync(file, "utf8");
-	} catch {
-		return "";
-	}
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { attempt } from "../base/attempt.js";
 import type { Clock } from "../base/clock.js";
 import {
 	isLiving,
@@ -239,18 +240,10 @@ export function pidsOfAll(): readonly number[] {
 
 /** Undefined if the process has ended. */
 function inodeOf(pid: number): number | undefined {
-	try {
-		return statSync(`/proc/${pid}`).ino;
-	} catch {
-		return undefined;
-	}
+	return attempt(() => statSync(`/proc/${pid}`).ino);
 }
 
 export function environmentOf(pid: number): Buffer {
-	try {
-		return readFileSync(`/proc/${pid}/environ`);
-	} catch {
-		// It has ended, or belongs to another user.
-		return Buffer.alloc(0);
-	}
+	// It may have ended, or belong to another user.
+	return attempt(() => readFileSync(`/proc/${pid}/environ`)) ?? Buffer.alloc(0);
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { isExecutable } from "./spawn-problem.js";
 
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -40,13 +40,4 @@ function works(tool: string): Promise<boolean> {
 			(error) => resolve(error === null),
 		);
 	});
-}
-
-function isExecutable(file: string): boolean {
-	try {
-		accessSync(file, constants.X_OK);
-		return true;
-	} catch {
-		return false;
-	}
 }

@@ -27,7 +27,6 @@ export interface ShellCommand {
 	readonly leavesGroup?: boolean;
 }
 
-/** How a command ended. */
 export type ShellEnd =
 	| { readonly kind: "exited"; readonly exitCode: number }
 	| { readonly kind: "signalled"; readonly signal: string }

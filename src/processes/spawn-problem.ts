@@ -170,7 +170,7 @@ function inspect(path: string): "missing" | "directory" | "special" | "file" {
 	}
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
 	try {
 		accessSync(path, constants.X_OK);
 		return true;

@@ -50,7 +50,6 @@ export interface WorkerListener {
 	gone(): void;
 }
 
-/** One worker's process group. */
 export interface WorkerHandle {
 	/** The leader's pid, which is also the group's id; undefined if the spawn failed. */
 	readonly pid: number | undefined;

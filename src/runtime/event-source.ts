@@ -19,7 +19,6 @@ export interface EventSource {
 	readonly lastSequence: number;
 	/** Sends a reply to the agent, if there is one. */
 	say(reply: WorkerReply): void;
-	/** Warns the user. */
 	warn(message: string): void;
 }
 

@@ -1,3 +1,5 @@
+import { attempt } from "../base/attempt.js";
+import { isObject } from "../base/shape.js";
 import { HeldFile } from "../logs/index.js";
 import type { WorkerError } from "./report.js";
 
@@ -20,16 +22,8 @@ function workerError(message: string, stack: unknown): WorkerError {
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
-	try {
-		const value: unknown = JSON.parse(text);
-		return isObject(value) ? value : undefined;
-	} catch {
-		return undefined;
-	}
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null;
+	const value: unknown = attempt(() => JSON.parse(text));
+	return isObject(value) ? value : undefined;
 }
 
 const LARGEST_BYTES = 1024 * 1024;

@@ -49,7 +49,6 @@ export {
 } from "./report.js";
 export type { RoundPhases } from "./round-times.js";
 export type {
-	BehindRank,
 	FoundRun,
 	NodeStatus,
 	RestartBudget,

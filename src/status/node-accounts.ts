@@ -29,7 +29,6 @@ export interface NodeAccount {
 	/** Incidents whose root was one of its workers, as far as the history goes back. */
 	readonly failures: number;
 	readonly lastFailure: FailureRecord | null;
-	/** Null if it is not replaced. */
 	readonly replaced: {
 		readonly at: number;
 		readonly reason: string;
@@ -37,7 +36,6 @@ export interface NodeAccount {
 		readonly replacement: string | null;
 		/** The coordinator that cared for it. */
 		readonly caredForBy: string | null;
-		/** How the user's command ended. */
 		readonly commandEnd: string | null;
 	} | null;
 	readonly preflight: Omit<PreflightStatus, "nodeId"> | null;

@@ -14,7 +14,6 @@ export type AgentPhase = (typeof AGENT_PHASES)[number];
 /** The node of the answering agent, as that agent knows it. */
 export interface NodeDocument {
 	readonly nodeId: string;
-	/** The launcher's pid. */
 	readonly pid: number;
 	readonly phase: AgentPhase;
 	/** Since when it has been in that phase. */
@@ -46,7 +45,6 @@ export interface WorkerDocument {
 	readonly localRank: number;
 	readonly rank: number;
 	readonly role: string;
-	/** Null if it was not started. */
 	readonly pid: number | null;
 	readonly state: WorkerState;
 	/** Since when it has been in that state. */

@@ -29,7 +29,6 @@ export interface RootCause {
 	readonly lostLogFile?: string | undefined;
 }
 
-/** One round in the report. */
 export interface RoundStory {
 	readonly round: number;
 	/** Milliseconds since 1970. */

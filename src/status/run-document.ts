@@ -180,7 +180,6 @@ export interface WorkerStatus {
 	readonly stepSource: StepSource;
 	/** Warm: its process was forked with its imports. */
 	readonly start: StartKind;
-	/** Its process has ended. */
 	readonly ended?: true;
 	/** The numbers that it reported with the step. */
 	readonly metrics: Readonly<Record<string, number>>;

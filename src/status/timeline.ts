@@ -164,7 +164,6 @@ function roundOf(line: RoundLine): TimelineRound {
 /** At most this many nodes that came or went together are named. */
 const MOST_NAMES = 8;
 
-/** The end of a round. */
 export interface TimelineIncident {
 	readonly kind: Exclude<RoundCause["kind"], "start">;
 	/** When its first sign was, in milliseconds since 1970; for a failure by the clock of its node. */

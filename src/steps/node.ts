@@ -1,7 +1,6 @@
 import type { HeldFile } from "../logs/index.js";
 import type { StartKind } from "../model/index.js";
 
-/** One worker process of a node. */
 export interface NodeProcess {
 	readonly localRank: number;
 	readonly rank: number;
@@ -65,7 +64,6 @@ export interface NodeState {
 	readonly failure: { readonly failure: NodeFailure } | null;
 	readonly view: {
 		readonly round: {
-			/** How many nodes it has. */
 			readonly seats: number;
 			readonly cause: { readonly root: NodeFailure | null };
 		};

@@ -6,6 +6,7 @@ import {
 	openSync,
 	readSync,
 } from "node:fs";
+import { attempt } from "../base/attempt.js";
 import type { HeldFile } from "../logs/index.js";
 
 /** Each number in the hook's file: decimal, right-aligned. */
@@ -162,11 +163,7 @@ export class OutputSteps {
 	}
 
 	private size(): number {
-		try {
-			return this.file.look().size;
-		} catch {
-			return this.readUntil;
-		}
+		return attempt(() => this.file.look().size) ?? this.readUntil;
 	}
 
 	private stepsIn(text: string): FoundSteps | undefined {

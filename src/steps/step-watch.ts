@@ -37,7 +37,6 @@ export interface StepWatchOptions {
 	readonly clock: Clock;
 	readonly nodeId: string;
 	readonly readers: WorkerReaders;
-	/** The present worker processes. */
 	readonly processes: () => readonly NodeProcess[];
 	/** Passes on now what the present workers have reported and nobody has read. */
 	readonly readReports: () => void;

@@ -40,7 +40,6 @@ interface Announcement {
 	readonly until: number;
 }
 
-/** The work of one round so far. */
 export interface Work {
 	/** How far earlier rounds came; null if there is none. */
 	readonly before: Furthest | null;
@@ -49,7 +48,6 @@ export interface Work {
 	/** When the last step was made, or when the workers began. */
 	readonly steppedAt: number;
 	readonly steps: RoundSteps | null;
-	/** The last number of each worker. */
 	readonly last: ReadonlyMap<string, number>;
 	readonly stages: Stages;
 	readonly announced: readonly Announcement[];

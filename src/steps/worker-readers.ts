@@ -12,7 +12,6 @@ import { stepRate, type WorkerSteps } from "./worker-steps.js";
 
 export interface WorkerReadersOptions {
 	readonly pattern: RegExp;
-	/** The present worker processes. */
 	readonly processes: () => readonly NodeProcess[];
 	readonly clock: Pick<Clock, "now" | "wallTime">;
 	/** Called with each new step of the process that has this channel. */

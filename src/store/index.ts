@@ -4,7 +4,6 @@ export type {
 	Compare,
 	Entry,
 	Lease,
-	LeaseEvents,
 	LeaseId,
 	OnHint,
 	ReadBack,

@@ -1,4 +1,3 @@
-/** Names a lease of the store. */
 export type LeaseId = string;
 
 /** One key in the store. Each change of the store has a higher revision. */

@@ -34,7 +34,6 @@ export interface StartFacts {
 	readonly waiting: number;
 }
 
-/** What is known of the next start. */
 export interface NextFacts extends Omit<StartFacts, "difference"> {
 	readonly isImporting: boolean;
 	/** What users see of what is prepared. */

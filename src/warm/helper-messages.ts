@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { attempt } from "../base/attempt.js";
 import {
 	amount,
 	fields,
@@ -161,12 +162,8 @@ export type Unfit = NewsOf<"unfit">;
 
 /** Undefined for a line that is no news of a helper. */
 export function decodeNews(line: string): HelperNews | undefined {
-	try {
-		const value: unknown = JSON.parse(line);
-		return isNews(value) ? value : undefined;
-	} catch {
-		return undefined;
-	}
+	const value: unknown = attempt(() => JSON.parse(line));
+	return isNews(value) ? value : undefined;
 }
 
 function isNews(value: unknown): value is HelperNews {

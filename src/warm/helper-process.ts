@@ -36,7 +36,6 @@ export interface HelperOptions {
 	readonly onParked: (news: Parked) => void;
 	/** A process could not import what is for its worker alone. */
 	readonly onUnfit: (news: Unfit) => void;
-	/** It can start workers. */
 	readonly onReady: (news: Ready) => void;
 	/** Once: it cannot start workers, or no more of them. `but`: it could without these modules. */
 	readonly onRefused: (reason: string, but?: LeftOut) => void;

@@ -53,7 +53,6 @@ const LEARNED = fields(
 			: undefined,
 );
 
-/** What a helper imports. */
 export type ToImport = Pick<
 	LearnedModules,
 	"modules" | "milliseconds" | "users" | "environments"

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import type { ColdReason } from "./ahead.js";
 
-/** What Python makes of its arguments. */
 export interface PythonArguments {
 	/** Its own flags, as they were grouped: `-u`, `-sE`. */
 	readonly flags: readonly string[];

@@ -62,7 +62,6 @@ export class QuickRounds {
 		return this.rounds.size;
 	}
 
-	/** A worker that was started warm has ended. */
 	noteEnd(
 		{ uptimeMs, code, signalledByAgent }: WorkerExit,
 		round: string | undefined,

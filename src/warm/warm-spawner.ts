@@ -42,7 +42,6 @@ const NOT_PASSED: ColdReason = {
 /** Starts workers from processes that were prepared, where that makes no difference to them. */
 export class WarmSpawner implements WorkerSpawner, StartSource {
 	private readonly quick = new QuickRounds();
-	/** How workers were started, by round. */
 	private readonly rounds = new Map<string, Starts>();
 	/** Workers that were started cold, and have made no step. */
 	private readonly stepless = new Set<number>();

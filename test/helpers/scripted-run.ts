@@ -2,7 +2,7 @@ import { Agent } from "../../src/agent/agent.js";
 import type { Ending } from "../../src/agent/machine/state.js";
 import { messageOf } from "../../src/base/errors.js";
 import type { WorldChangeEvent } from "../../src/channel/events.js";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../src/policies/built-in.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
 import { HISTORY } from "../../src/rendezvous/records/history-record.js";
@@ -71,6 +71,16 @@ export class ScriptedRun {
 
 	async pass(durationMs: number): Promise<void> {
 		await this.clock.advance(durationMs);
+	}
+
+	/** A second of the first round. Of how it formed, which forming.test.ts tells, the story keeps only who is in it. */
+	async formed(): Promise<void> {
+		await this.pass(1_000);
+		const end = this.lines.findIndex((line) => line.endsWith("round 1 runs"));
+		const told = this.lines.splice(0, end + 1);
+		this.lines.unshift(
+			...told.filter((line) => line.includes("plans: round 1: ")),
+		);
 	}
 
 	async agent(

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { errorIn, hearingAgent } from "../fixtures/hearing-agent.js";
+import { errorIn } from "../fixtures/hearing-agent.js";
 import { needPython, PYTHON } from "../fixtures/python/start-python.js";
 import { until } from "../fixtures/runtime-harness.js";
-import { RUNTIMES } from "../fixtures/runtimes.js";
+import { acting, RUNTIMES } from "../fixtures/runtimes.js";
 import { ROOT } from "../helpers/import-graph.js";
 import { openSite } from "../helpers/launch.js";
 import { pause, temporaryDirectory, work } from "../unit/channel/samples.js";
@@ -13,20 +13,8 @@ import { pause, temporaryDirectory, work } from "../unit/channel/samples.js";
 describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	beforeEach(runtime.need);
 
-	/** A worker that does this, and its agent, which has sent the first round. */
-	async function acting(
-		act: string,
-		env: Readonly<Record<string, string>> = {},
-	) {
-		const agent = await hearingAgent();
-		const event = agent.channel.send(work(1), 1);
-		const begin = () =>
-			runtime.start("worker", { channel: agent.channel, env, args: [act] });
-		return { ...agent, event, begin };
-	}
-
 	it("T3 has its event and its place as its first statement", async () => {
-		const { event, begin, words } = await acting("first");
+		const { event, begin, words } = await acting(runtime, "first");
 		const worker = begin();
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual(runtime.shown(event));
@@ -35,7 +23,7 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	});
 
 	it("lives on while it waits for work, and acknowledges the PAUSE", async () => {
-		const { channel, begin, words } = await acting("waits");
+		const { channel, begin, words } = await acting(runtime, "waits");
 		const worker = begin();
 		await until(words, ["HELLO", "ACK 1", "WAITING 1"]);
 		channel.send(pause(1), 2);
@@ -49,7 +37,7 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	it("reports, and leaves its error in the error file as well", async () => {
 		const file = join(temporaryDirectory(), "error.json");
 		const env = { TORCHELASTIC_ERROR_FILE: file };
-		const { begin, reports } = await acting("reports", env);
+		const { begin, reports } = await acting(runtime, "reports", env);
 		const worker = begin();
 		expect(await worker.ended).toBe(0);
 		const { message, origin, ...reported } = runtime.reported;

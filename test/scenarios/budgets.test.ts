@@ -25,7 +25,7 @@ async function spendBudgetOfB(settings: ScriptedRunOptions = {}) {
 	});
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("a worker of node-b fails", () => b.exits(0, 1));
 	await run.act("the other workers obey SIGTERM", () => {
 		a.obeys();
@@ -67,7 +67,7 @@ it("failures of several nodes before the next round are one incident", async () 
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	const c = await run.agent("node-c");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("workers of node-b and node-c fail together", () => {
 		b.exits(0, 1);
 		c.exits(1, 1);

@@ -7,7 +7,7 @@ it("the coordinator vanishes: the next in rank order plans, and rank 0 moves on"
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	const c = await run.agent("node-c");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a, which coordinates, vanishes", () => a.vanish());
 	await run.pass(500);
 	await run.act("the workers of the others obey SIGTERM", () => {

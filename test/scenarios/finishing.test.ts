@@ -10,7 +10,7 @@ it("a member that has finished may vanish without effect", async () => {
 	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("all of node-b succeeds", () => succeeds(b));
 	await run.pass(1_000);
 	await run.act("node-b vanishes", () => b.vanish());
@@ -24,7 +24,7 @@ it("a member that is told to stop when it has just finished goes once the store 
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("the store does not answer node-b any more", () =>
 		b.store.cut(),
 	);
@@ -43,7 +43,7 @@ it("a failure brings a finished member back, with fresh workers", async () => {
 	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("all of node-b succeeds", () => succeeds(b));
 	await run.pass(1_000);
 	await run.act("node-a fails", () => {

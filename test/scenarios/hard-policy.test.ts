@@ -72,7 +72,7 @@ it("two machines: a failure of one stops both, and costs one restart", async () 
 	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("local rank 0 of node-b fails, and local rank 1 of it", () => {
 		b.exits(0, 1);
 		b.exits(1, 1);
@@ -86,7 +86,7 @@ it("two machines of one to two: one vanishes, the other goes on; it comes back",
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a vanishes", () => a.vanish());
 	await run.pass(1_000);
 	await run.act("the workers of node-b obey SIGTERM", () => b.obeys());

@@ -6,7 +6,7 @@ it("one agent is asked to leave: the others go on at once, and nothing is charge
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a gets SIGTERM", () => a.askToStop());
 	await run.pass(500);
 	await run.act("all workers obey SIGTERM", () => {
@@ -21,7 +21,7 @@ it("a member whose process cannot be killed does not hold up the others", async 
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a fails, and its other worker cannot be killed", () =>
 		a.exits(0, 1),
 	);

@@ -6,7 +6,7 @@ it("a store that is out of reach for less than the lease lives is ridden through
 	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a is cut off for 3.5 s", () => a.store.cut());
 	await run.pass(3_500);
 	await run.act("it is back", () => a.store.mend());
@@ -18,7 +18,7 @@ it("an agent that is cut off ends its workers before its lease does, and returns
 	const run = new ScriptedRun({ minNodes: 2, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a is cut off; its workers ignore SIGTERM", () =>
 		a.store.cut(),
 	);
@@ -36,7 +36,7 @@ it("nobody reaches the store for long: all members are waited for", async () => 
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("the store is down", () => {
 		a.store.cut();
 		b.store.cut();
@@ -57,7 +57,7 @@ it("nobody reaches the store for long: all members are waited for", async () => 
 it("the store stays out of reach for the join time-out: the agent gives up with exit 4", async () => {
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 1 });
 	const a = await run.agent("node-a");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a is cut off", () => a.store.cut());
 	await run.pass(4_100);
 	await run.act("its workers obey SIGTERM", () => a.obeys());

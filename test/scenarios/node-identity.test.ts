@@ -6,7 +6,7 @@ it("a new process takes over at once from a dead one of its node: one new round 
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("the process of node-b is killed, its lease lives on", () =>
 		b.killed(),
 	);

@@ -11,7 +11,7 @@ it("a member that is late is waited for, however many spares are ready; then it 
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	await run.agent("node-c");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a fails; a worker of node-b ignores SIGTERM", () => {
 		a.exits(0, 1);
 		a.obeys();

@@ -1,6 +1,8 @@
 import { it } from "vitest";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import {
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { decides } from "../helpers/decides.js";
 import { expectStory } from "../helpers/expect-story.js";
@@ -99,7 +101,7 @@ it("T11 the worker's own budget: spent, its node leaves with 75, and the others 
 	const run = new ScriptedRun({ maxNodes: 2, maxRestarts: 1, policy });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	for (const [before, localRank] of [0, 1, 1].entries()) {
 		await run.act(`local rank ${localRank} of node-b fails`, () => {
 			b.exits(localRank, 1);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../src/policies/built-in.js";
 import { expectStory } from "../helpers/expect-story.js";
 import {
 	type ScriptedAgent,
@@ -13,7 +13,7 @@ async function twoNodes(options: ScriptedRunOptions = {}) {
 	const run = new ScriptedRun({ maxNodes: 2, policy, ...options });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	return { run, a, b };
 }
 
@@ -109,7 +109,7 @@ it("a worker that is to end has its whole time, whatever was to end before it", 
 	const run = new ScriptedRun({ maxNodes: 2, policy });
 	const a = await run.agent("node-a", { localWorldSize: 3, listens: [1, 2] });
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-b vanishes; the deaf one of node-a ignores SIGTERM", () =>
 		b.vanish(),
 	);

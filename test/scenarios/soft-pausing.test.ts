@@ -1,6 +1,8 @@
 import { it } from "vitest";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import {
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import type { RestartPolicyStrategy } from "../../src/policies/strategy.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
@@ -20,7 +22,7 @@ async function threeNodes(
 	const a = await run.agent("node-a", { listens: listens.a ?? true });
 	const b = await run.agent("node-b");
 	const c = await run.agent("node-c", { listens: listens.c ?? true });
-	await run.pass(1_000);
+	await run.formed();
 	return { run, a, b, c };
 }
 

@@ -1,7 +1,9 @@
 import { describe, it } from "vitest";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { type ScriptedAgent, ScriptedRun } from "../helpers/scripted-run.js";
 
@@ -35,7 +37,7 @@ describe.each(ROWS)("T4 the policy $name", (policy) => {
 		const run = new ScriptedRun({ maxNodes: 2, policy });
 		const a = await run.agent("node-a");
 		const b = await run.agent("node-b");
-		await run.pass(1_000);
+		await run.formed();
 		await run.act("node-b's agent is killed", () => b.killed());
 		await run.pass(6_000);
 		await goOn(run, a);
@@ -46,7 +48,7 @@ describe.each(ROWS)("T4 the policy $name", (policy) => {
 		const run = new ScriptedRun({ maxNodes: 2, policy });
 		const a = await run.agent("node-a");
 		const b = await run.agent("node-b");
-		await run.pass(1_000);
+		await run.formed();
 		await run.act("a worker of node-b fails", () => b.exits(1, 9));
 		await goOn(run, a, b);
 		await expectStory(run, `table-${policy.name}-failure`);

@@ -6,7 +6,7 @@ it("the same run id again: who comes late ends with the outcome, who comes later
 	const run = new ScriptedRun({ minNodes: 1, maxNodes: 2, maxRestarts: 0 });
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
-	await run.pass(1_000);
+	await run.formed();
 	await run.act("node-a fails, which spends the budget", () => {
 		a.exits(0, 1);
 		a.obeys();

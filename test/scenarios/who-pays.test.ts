@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import { expectStory } from "../helpers/expect-story.js";
 import { ScriptedRun } from "../helpers/scripted-run.js";
 
@@ -15,7 +17,7 @@ async function threeNodes(policy: (typeof POLICIES)[number]) {
 	const a = await run.agent("node-a");
 	const b = await run.agent("node-b");
 	const c = await run.agent("node-c");
-	await run.pass(1_000);
+	await run.formed();
 	const goOn = () =>
 		run.act("workers obey SIGTERM, and acknowledge PAUSE", () => {
 			for (const agent of [a, b, c]) agent.obeys();

@@ -1,6 +1,8 @@
-import { HardRestartPolicyStrategy } from "../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../src/policies/soft-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../src/policies/built-in.js";
 import type {
 	PolicyContext,
 	RestartDecision,

@@ -7,10 +7,9 @@ import { EventReader } from "../../src/channel/event-reader.js";
 import { ReplyWatch } from "../../src/channel/reply-watch.js";
 import { ReplyWriter } from "../../src/channel/reply-writer.js";
 import { hearBy, WAYS, wayOf } from "../fixtures/doorbell.js";
-import { hearingAgent } from "../fixtures/hearing-agent.js";
 import { LIBRARIES } from "../fixtures/python/libraries.js";
 import { start, until } from "../fixtures/runtime-harness.js";
-import { RUNTIMES } from "../fixtures/runtimes.js";
+import { acting, RUNTIMES } from "../fixtures/runtimes.js";
 import {
 	fill,
 	MEMORY,
@@ -28,20 +27,8 @@ import {
 describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	beforeEach(runtime.need);
 
-	/** A worker that does this, and its agent, which has sent the first round. */
-	async function acting(
-		act: string,
-		env: Readonly<Record<string, string>> = {},
-	) {
-		const agent = await hearingAgent();
-		const event = agent.channel.send(work(1), 1);
-		const begin = () =>
-			runtime.start("worker", { channel: agent.channel, env, args: [act] });
-		return { ...agent, event, begin };
-	}
-
 	it("learns of a round though it never lets anything else run", async () => {
-		const { channel, begin, words } = await acting("blocked");
+		const { channel, begin, words } = await acting(runtime, "blocked");
 		const worker = begin();
 		await until(worker.lines, [1]);
 		channel.send(pause(1), 2);
@@ -54,7 +41,7 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	});
 
 	it("does not wait behind a round of which the worker has only heard", async () => {
-		const { channel, begin, words } = await acting("hears_first");
+		const { channel, begin, words } = await acting(runtime, "hears_first");
 		const worker = begin();
 		await until(worker.lines, [1]);
 		channel.send(pause(1), 2);
@@ -66,14 +53,14 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	});
 
 	it("ends when its own work is done, though it listens", async () => {
-		const { begin } = await acting("background");
+		const { begin } = await acting(runtime, "background");
 		const worker = begin();
 		expect(await worker.ended).toBe(0);
 		expect(worker.lines()).toEqual([1]);
 	});
 
 	it("does not wait for an agent that is gone", async () => {
-		const { channel, begin, words } = await acting("gone");
+		const { channel, begin, words } = await acting(runtime, "gone");
 		const worker = begin();
 		await until(() => words().at(-1), "WAITING 1");
 		channel.remove();
@@ -83,7 +70,7 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	});
 
 	it("acknowledges a PAUSE that it reads, and has its last place until WORK comes", async () => {
-		const { channel, begin, words } = await acting("paused");
+		const { channel, begin, words } = await acting(runtime, "paused");
 		channel.send(pause(1), 2);
 		const worker = begin();
 		await until(worker.lines, [1, "PAUSED"]);
@@ -95,7 +82,7 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	});
 
 	it("of several processes loses no reply", async () => {
-		const { channel, begin, replies } = await acting("children");
+		const { channel, begin, replies } = await acting(runtime, "children");
 		const worker = begin();
 		expect(await worker.ended).toBe(0);
 		const count = (wanted: string) =>
@@ -114,7 +101,7 @@ describe.each(RUNTIMES)("a worker in $name", (runtime) => {
 	});
 
 	it("gives what a process group is made with; brackets are about an IPv6 address", async () => {
-		const { channel, begin } = await acting("parameters");
+		const { channel, begin } = await acting(runtime, "parameters");
 		const first = begin();
 		expect(await first.ended).toBe(0);
 		expect(first.lines()).toEqual([[2, 8, "tcp://10.0.0.1:40123"]]);

@@ -1,3 +1,4 @@
+import { attempt } from "../../base/attempt.js";
 import { socketsListeningAt } from "../../base/listening-sockets.js";
 import { isGone } from "../../channel/index.js";
 import type { Whereabouts } from "../../rendezvous/index.js";
@@ -12,11 +13,7 @@ export interface Machine {
 export const THIS_MACHINE: Machine = {
 	isGone,
 	isFree: (port) => {
-		try {
-			return socketsListeningAt(port).length === 0;
-		} catch {
-			return false;
-		}
+		return attempt(() => socketsListeningAt(port).length === 0) ?? false;
 	},
 };
 

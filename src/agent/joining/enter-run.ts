@@ -62,7 +62,6 @@ export interface EnteredRun {
 	readonly joined: Exclude<JoinedRun, { holder: NodeRecord }>;
 	/** The present plan has a seat for this node: it comes back, perhaps as another process. */
 	readonly isReturning: boolean;
-	/** The store of the run's state. */
 	readonly store: Store;
 }
 

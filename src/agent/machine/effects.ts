@@ -2,7 +2,6 @@ import type { AgentEffect } from "./inputs.js";
 import type { Facts } from "./state.js";
 import { isEnding, localRanks, type WorkerSlot } from "./worker.js";
 
-/** A worker before and after a step. */
 interface Change {
 	readonly before: WorkerSlot;
 	readonly after: WorkerSlot;

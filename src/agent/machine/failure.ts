@@ -115,7 +115,6 @@ function policyContext(
 	return { runId, nodeId, round, maxRestarts, charged, cause };
 }
 
-/** Who pays for a failure. */
 export interface Account {
 	readonly charge: Charge;
 	/** The run's exit code, if the failure ends the run. */

@@ -99,7 +99,6 @@ export type NoticeInput =
 			readonly reason: string;
 	  } & NoticeOrigin);
 
-/** The inputs of an agent. */
 export type AgentInput =
 	| { readonly kind: "round-seen"; readonly view: RoundView }
 	| { readonly kind: "time-passed" }

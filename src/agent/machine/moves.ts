@@ -128,7 +128,6 @@ export function close(facts: Facts, ending: Ending): Decision {
 	};
 }
 
-/** Why a node leaves. */
 type Departing = Omit<Leaving, "leaveBy" | "isLate">;
 
 export function leavingWith(facts: Facts, why: Departing): Leaving {

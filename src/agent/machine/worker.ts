@@ -116,7 +116,6 @@ export interface WorkerSlot {
 	readonly hasPaused: boolean;
 	/** The reason of its last PAUSE, repeated in the WORK that ends it. */
 	readonly change: WorldChangeEvent | null;
-	/** Null if it is not pausing. */
 	readonly pause: Pause | null;
 	/**
 	 * Until when its end counts as an end at its PAUSE: an acknowledgement alone may come from a listener, while the

@@ -62,7 +62,6 @@ export interface ReportSources {
 	readonly logDir: string | null;
 }
 
-/** Builds the report at the end of a run. */
 export function buildReport(sources: ReportSources): RunReport {
 	const { config, ending, round } = sources;
 	return {

@@ -140,7 +140,6 @@ function careFor(logs: LogDirectory, logSpace: FreeSpaceWatch): FileCare {
 /** The longest error of a worker in the log, in characters: its error file has all of it. */
 const LONGEST_REPORT = 2_000;
 
-/** The workers' replies. */
 export class Replies {
 	private readonly watch: ReplyWatch;
 	private readonly listeners: ReplyListener[] = [];

@@ -16,7 +16,6 @@ type EnvironmentConfig = Pick<
 	| "virtualLocalRank"
 >;
 
-/** Whose workers they are. */
 export interface WorkerOwner<Config = AgentConfig> {
 	readonly config: Config;
 	/** The agent process's incarnation, by which its guard recognises the worker and its descendants. */
@@ -27,7 +26,6 @@ export interface WorkerOwner<Config = AgentConfig> {
 export interface WorkerPlace {
 	readonly info: Place;
 	readonly instance: number;
-	/** The worker's channel directory. */
 	readonly channel: string;
 	readonly errorFile: string;
 	/** Where the hook of this worker writes; undefined if it has none. */
@@ -173,7 +171,6 @@ export function shellEnvironment({
 /** torchrun's placeholder in the arguments of a worker. */
 const LOCAL_RANK = "$" + "{local_rank}";
 
-/** What a worker runs. */
 export function commandOf(
 	{ command, stdinRank }: Pick<AgentConfig, "command" | "stdinRank">,
 	localRank: number,

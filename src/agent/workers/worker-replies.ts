@@ -6,7 +6,6 @@ import type { AgentInput } from "../machine/inputs.js";
  * events of the worker's channel were notices.
  */
 export class WorkerReplies {
-	/** The sequences of the notices. */
 	private notices: readonly number[] = [];
 	/** That of the last withdrawal: what is said of notices before it holds no more. */
 	private withdrawn = 0;

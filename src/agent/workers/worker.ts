@@ -32,7 +32,6 @@ export interface WorkerSurroundings {
 	readonly dispatch: (input: AgentInput) => void;
 }
 
-/** Why a worker is paused. */
 export interface PauseNotice {
 	readonly change: WorldChangeEvent;
 	readonly reason: string;
@@ -44,7 +43,6 @@ export type MachineNotice = Omit<NoticeState, "sequence">;
 /** One worker: its place in the world, its channel and output, its process, and how that ended. */
 export class Worker {
 	result: WorkerResult;
-	/** It was told to end. */
 	isToEnd = false;
 	private state: WorkerState = "HEALTHY";
 	/** From its spawn on. */

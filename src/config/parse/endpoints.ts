@@ -193,7 +193,6 @@ export function isOnlyLocal({ host }: HttpAddress): boolean {
 	return /^(127\.\d+\.\d+\.\d+|::1|localhost)$/i.test(host);
 }
 
-/** The address as in a URL. */
 export function addressInWords({ host, port }: HttpAddress): string {
 	return endpointOf(host, port);
 }

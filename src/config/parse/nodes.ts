@@ -11,7 +11,6 @@ import {
 	wholeNumber,
 } from "./scalars.js";
 
-/** The most workers that one agent starts. */
 const MOST_WORKERS = 1024;
 
 /** How many agents a round may have. */

@@ -32,7 +32,6 @@ const LAST_EXIT_CODE = 255;
 const TERM_WORDS =
 	"exit=3, exit=64-78, signal=SIGKILL, error=/REGEX/i, cause=crash, role=NAME, node=NAME, rank=0,3-5, round=1-3, uptime<30s, uptime>1h or *";
 
-/** Rules, one a line. */
 export function parseRules(text: string): Parsed<readonly Rule[]> {
 	const lines = text.split("\n").map((line) => line.trim());
 	return allOf(lines.map((line, index) => parseRule(line, index + 1)));

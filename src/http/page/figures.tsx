@@ -13,7 +13,6 @@ import { ago, clockTime, duration } from "./words.js";
 
 type Figure = readonly [name: string, value: string | number, more: string];
 
-/** The run in figures. */
 export function Figures({ document, model }: SectionProps) {
 	const { run } = document;
 	if (run === null) return null;

@@ -36,7 +36,6 @@ export type ControlRequest = "leave" | "stop";
 export interface Control {
 	/** As the user entered it; kept in this page only. */
 	readonly token: string | null;
-	/** The request to confirm. */
 	readonly asking: ControlRequest | null;
 	/** The result of the last request. */
 	readonly said: string | null;

@@ -11,7 +11,6 @@ import { SeriesLine } from "./series.js";
 import { TimeLine } from "./time-line.js";
 import { Workers } from "./workers.js";
 
-/** The whole page. */
 export function Page(props: {
 	readonly model: Model;
 	readonly actions: Actions;

@@ -5,7 +5,6 @@ import type { Notice } from "../../model/index.js";
 import { knownTime, wordIn } from "./parse-json.js";
 import type { PolledValue, Reading, SourceContext } from "./source.js";
 
-/** What is read of a file. */
 const MOST_BYTES = 1_024;
 const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR"];
 /** A pipe without a writer holds nobody up. */

@@ -6,7 +6,6 @@ import type { Cloud, CloudSource, PolledValue, Reading } from "./source.js";
 const FLAVOR = "metadata-flavor";
 const HEADERS = { [FLAVOR]: "Google" };
 
-/** The metadata server of Google Cloud. */
 export const GCP: CloudSource = {
 	name: "Google Cloud",
 	variable: "GCE_METADATA_HOST",

@@ -1,3 +1,4 @@
+import { attempt } from "../../base/attempt.js";
 import { isObject } from "../../base/shape.js";
 
 /** A JSON object; undefined for anything else. */
@@ -10,11 +11,7 @@ export function objectIn(
 
 /** Any JSON; undefined where there is none. */
 export function jsonIn(body: string): unknown {
-	try {
-		return JSON.parse(body);
-	} catch {
-		return undefined;
-	}
+	return attempt(() => JSON.parse(body));
 }
 
 export function textIn(value: unknown): string | undefined {

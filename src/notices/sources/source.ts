@@ -7,7 +7,6 @@ import type {
 } from "../../model/index.js";
 import type { Transport } from "./http.js";
 
-/** What a source needs. */
 export interface SourceContext {
 	/** Its timers let the process end. */
 	readonly clock: Clock;
@@ -16,7 +15,6 @@ export interface SourceContext {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** A source that is open. */
 export interface OpenSource {
 	close(): void;
 }
@@ -27,7 +25,6 @@ export interface Reading {
 	readonly advice?: readonly Notice[];
 }
 
-/** Something that is polled for notices. */
 export interface PolledValue extends NoticeOrigin {
 	/** Named in the one line about a failure: "AWS". */
 	readonly name: string;
@@ -60,7 +57,6 @@ export interface CloudSource {
 	) => Cloud;
 }
 
-/** A metadata service of a cloud. */
 export interface Cloud {
 	/** Rejects, with the reason in words, if the service is not this cloud's. */
 	find(): Promise<unknown>;

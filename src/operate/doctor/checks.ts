@@ -23,7 +23,6 @@ import {
 } from "./facts.js";
 import { type LinkFacts, probeLink } from "./link.js";
 
-/** The result of one check. */
 export interface Finding extends Verdict {
 	/** The subject: "open files". */
 	readonly check: string;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { text } from "node:stream/consumers";
 import { askProgram } from "../../base/ask-program.js";
+import { textAt } from "../../base/attempt.js";
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
 import { within } from "../../base/within.js";
@@ -182,9 +182,5 @@ function parseCount(text: string): number {
 
 /** Empty if it cannot be read. */
 function read(path: string): string {
-	try {
-		return readFileSync(path, "utf8");
-	} catch {
-		return "";
-	}
+	return textAt(path) ?? "";
 }

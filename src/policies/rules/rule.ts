@@ -38,7 +38,6 @@ export interface NumberRange {
 	readonly to: number;
 }
 
-/** One condition of a rule. */
 export type RuleTerm =
 	| {
 			readonly kind: "exit" | "rank" | "round";
@@ -65,7 +64,6 @@ export interface Rule {
 	readonly action: RuleAction;
 }
 
-/** The first rule that holds. */
 export function firstMatch(
 	rules: readonly Rule[],
 	facts: RuleFacts,

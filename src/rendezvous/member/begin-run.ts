@@ -44,7 +44,6 @@ interface Commands {
 	readonly theirs: RunCommand | undefined;
 }
 
-/** How this process comes to the run. */
 export interface Coming {
 	/** Milliseconds since 1970; becomes the number of a new instance. */
 	readonly wallTime: number;

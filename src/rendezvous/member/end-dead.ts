@@ -4,7 +4,6 @@ import { encodeRecord } from "../records/record-codec.js";
 import { type NodeRecord, RECORD_VERSION } from "../records/records.js";
 import { decodeNode } from "../records/run-view.js";
 
-/** One process of a node. */
 export type NodeProcess = Pick<NodeRecord, "nodeId" | "incarnation">;
 
 /** Says in the store that this process has ended; `died`: without a word. */

@@ -39,7 +39,6 @@ const BATCH_SIZE = 100;
 const LOOK_AGAIN_MS = 250;
 const SAY_EVERY_MS = 10_000;
 
-/** How an agent joins. */
 export interface Joining {
 	/** Whether a process has certainly ended; false if unknown. */
 	readonly isDead: (process: Whereabouts) => boolean;

@@ -54,7 +54,6 @@ interface LeaderElectionOptions {
 /** An agent that may become the coordinator. */
 export interface Candidate {
 	readonly round: Pick<RoundRecord, "synced" | "outcome">;
-	/** This process's seat. */
 	readonly seat: Seat | null;
 	/** Whether it is leaving the run. */
 	readonly isLeaving: boolean;
@@ -69,7 +68,6 @@ export class LeaderElection {
 	private cancelStanding: (() => void) | undefined;
 	/** How many candidacies in a row had an unknown outcome: a store may allow reads and refuse writes. */
 	private failures = 0;
-	/** The newest round that it has heard of. */
 	private synced = 0;
 	/** What was read back at its election, and the newest round known then. */
 	private elected: { known: Snapshot; synced: number } | undefined;
@@ -124,7 +122,6 @@ export class LeaderElection {
 		this.coordinator?.start();
 	}
 
-	/** The coordinator's reader, if this agent is the coordinator. */
 	get reader(): Reader | undefined {
 		return this.coordinator?.reader;
 	}

@@ -40,7 +40,6 @@ export type Plan =
 	/** Delete seats of no current plan. The record of a finished node stays. */
 	| { readonly kind: "sweep"; readonly nodeIds: readonly string[] };
 
-/** A plan that changes the round. */
 export type RoundPlan = Extract<Plan, { readonly round: RoundRecord }>;
 
 /** One start of the run, and when it began on the coordinator's steady clock. */
@@ -130,7 +129,6 @@ export interface PlanResult {
 	readonly memory: PlannerMemory;
 	/** When to plan again even if nothing changes; undefined: only after a change. */
 	readonly until: number | undefined;
-	/** The reason in words. */
 	readonly reason: string;
 	/** Another agent is to plan. */
 	readonly handsOver?: true;

@@ -9,7 +9,6 @@ import {
 	wait,
 } from "./plan.js";
 
-/** The agent that plans. */
 export interface Planner {
 	readonly incarnation: string;
 	/** From when on no member works on without the store unless this agent says so; undefined: the head does not know it. */

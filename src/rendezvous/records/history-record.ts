@@ -46,7 +46,6 @@ export const HISTORY = fields({
 	stoppedAt: nullable(time),
 	/** When the last member was seen to be ready. */
 	readyAt: time,
-	/** When its barrier was lifted. */
 	liftedAt: time,
 	/** When all members were seen to run; null if they were not before the round was left. */
 	startedAt: nullable(time),

@@ -22,7 +22,6 @@ export class RunKeys {
 	readonly recreated: string;
 	/** Members that have left in order: their leases do not tell that from a loss. */
 	readonly left: string;
-	/** Nodes that are to be replaced. */
 	readonly replaced: string;
 	readonly history: string;
 	/** What each node did in each round, for the ledger of time. No agent watches it. */

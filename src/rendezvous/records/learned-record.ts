@@ -2,7 +2,6 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { fields, type Infer, matching } from "../../base/shape.js";
 import { count, type SharedModules, version } from "../../model/index.js";
 
-/** The longest record. */
 const MOST_BYTES = 64 * 1024;
 const MOST_NAMES = 20_000;
 const MOST_INFLATED = 2 * 1024 * 1024;

@@ -8,7 +8,6 @@ export { LEDGER, type LedgerRecord };
 /** Decodes each entry once: a long run has thousands, and few change between two reads. */
 const known = new WeakMap<Entry, LedgerRecord>();
 
-/** All records of a run's ledger, by round. */
 export function ledgerRecords(
 	{ ledger }: RunKeys,
 	snapshot: Snapshot,

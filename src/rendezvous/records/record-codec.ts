@@ -1,3 +1,4 @@
+import { attempt } from "../../base/attempt.js";
 import { ElasticRunError, messageOf } from "../../base/errors.js";
 import {
 	isObject,
@@ -48,7 +49,7 @@ export function decodeRecord<Record extends { readonly version: 1 }>(
 ): Record {
 	const known = decoded.get(entry);
 	if (known?.shape === shape) return known.record as Record;
-	const value = parse(entry.value);
+	const value: unknown = attempt(() => JSON.parse(entry.value));
 	if (!isObject(value) || value.version !== RECORD_VERSION) {
 		throw new GarbledRecordError(
 			`the store's key ${shown(entry.key)} holds no record of version ${RECORD_VERSION}; another version of elastic-run may be using it: ${remedyFor(entry)}`,
@@ -143,12 +144,4 @@ function remedyFor({ key }: Pick<Entry, "key">): string {
 function shown(value: string, most = MOST_OF_KEY): string {
 	const seen = value.replaceAll(UNSEEN, "");
 	return seen.length > most ? `${seen.slice(0, most)}…` : seen;
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }

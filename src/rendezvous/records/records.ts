@@ -73,7 +73,6 @@ export const cause = fields({
 	changeEvent: nullable(oneOf("SCALE_UP", "SCALE_DOWN")),
 	/** In words: "rank 2 on node-a: exit code 1", "node-b left: SIGTERM". */
 	reason: words,
-	/** The root failure, if there is one. */
 	root: nullable(failure),
 	/** The round that a change of the members has ended. */
 	ended: optional(round),
@@ -333,7 +332,6 @@ const place = fields({
 	round,
 	incarnation: token,
 	groupRank: count,
-	/** The first of its global ranks. */
 	firstRank: count,
 	firstRoleRank: count,
 	localWorldSize: size,

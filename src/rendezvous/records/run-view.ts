@@ -50,7 +50,6 @@ export interface RunView {
 	/** Nodes that finished an earlier plan and whose process has no seat in this one. */
 	readonly done: ReadonlySet<string>;
 	readonly budgets: ReadonlyMap<string, BudgetRecord>;
-	/** The nodes that are to be replaced. */
 	readonly replaced?: ReadonlyMap<string, ReplacedRecord>;
 	/** The processes that ended to be started again, by node id. */
 	readonly recreated?: ReadonlyMap<string, string>;

@@ -21,7 +21,6 @@ const awaitedKind = oneOf(
 	"members",
 	/** The end of what members may work on without the store. */
 	"riders",
-	/** The minimum number of nodes. */
 	"minimum",
 	/** Further nodes for the first round. */
 	"last-call",

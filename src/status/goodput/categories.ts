@@ -24,7 +24,6 @@ export const CATEGORY_NAMES = Object.keys(CATEGORIES) as readonly Category[];
 
 export const NOTHING_SPENT: Spent = spentBy(() => 0);
 
-/** One number for each category. */
 export function spentBy(msOf: (category: Category) => number): Spent {
 	const entries = CATEGORY_NAMES.map((name) => [name, msOf(name)] as const);
 	return Object.fromEntries(entries) as Record<Category, number>;

@@ -162,7 +162,6 @@ export class Connections {
 		this.leave(client, `the connection was given up: ${why}`);
 	}
 
-	/** The pauses of one stream. */
 	pauses(): StreamPauses {
 		return new StreamPauses(this.options);
 	}
@@ -190,7 +189,6 @@ interface CallsOptions {
 	readonly login: Login;
 }
 
-/** How one endpoint failed. */
 interface Attempt extends Failure {
 	readonly endpoint: string;
 }

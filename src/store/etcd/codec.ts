@@ -17,7 +17,6 @@ interface Range {
 	readonly range_end?: Buffer;
 }
 
-/** The keys that a selector matches. */
 export function encodeRange(selector: string): Range {
 	const key = Buffer.from(selector);
 	if (!selector.endsWith("/")) return { key };

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { attempt } from "../../base/attempt.js";
 import type { Credentials, Tls } from "./etcd-client.js";
 
 /** Where credentials came from, by absolute path. */
@@ -62,25 +63,17 @@ function withoutLineEnd(text: string): string {
 /** Undefined if it cannot be read; a pipe can be read only once. */
 function read(path: string | undefined): Buffer | undefined {
 	if (path === undefined) return undefined;
-	try {
-		return statSync(path).isFile() ? readFileSync(path) : undefined;
-	} catch {
-		return undefined;
-	}
+	return attempt(() =>
+		statSync(path).isFile() ? readFileSync(path) : undefined,
+	);
 }
 
 function belongsTo(cert: Buffer, key: Buffer): boolean {
-	try {
-		return certificateIn(cert)?.checkPrivateKey(createPrivateKey(key)) === true;
-	} catch {
-		return false;
-	}
+	const certificate = certificateIn(cert);
+	const fits = () => certificate?.checkPrivateKey(createPrivateKey(key));
+	return attempt(fits) ?? false;
 }
 
 function certificateIn(content: Buffer): X509Certificate | undefined {
-	try {
-		return new X509Certificate(content);
-	} catch {
-		return undefined;
-	}
+	return attempt(() => new X509Certificate(content));
 }

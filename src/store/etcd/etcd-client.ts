@@ -29,7 +29,6 @@ import {
 } from "./pending-calls.js";
 import { Sockets } from "./sockets.js";
 
-/** gRPC's options for a connection. */
 function channelOptions({ withinMs }: AnswerTime) {
 	return {
 		"grpc.keepalive_timeout_ms": withinMs,

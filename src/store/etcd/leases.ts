@@ -72,9 +72,7 @@ interface KeptLease {
 interface LeaseKeeperOptions {
 	readonly clock: Clock;
 	readonly connections: Connections;
-	/** The token for etcd, if there is one. */
 	readonly token: () => string | undefined;
-	/** Called with how the stream ended. */
 	readonly onStreamEnd: (client: EtcdClient, status: Status) => void;
 }
 

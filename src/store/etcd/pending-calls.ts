@@ -92,7 +92,6 @@ export function expectAnswer(
 	return () => cancel();
 }
 
-/** Call it with how the operation ended. */
 export type OnEnd = (status: Status) => void;
 
 /** etcd3's object for a stream. */

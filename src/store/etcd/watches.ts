@@ -98,11 +98,9 @@ interface WatchStreamOptions {
 	readonly connections: Connections;
 	/** How long etcd may take to confirm a watch. */
 	readonly time: AnswerTime;
-	/** The token for etcd. */
 	readonly token: () => Promise<string | undefined>;
 	/** etcd refused a watch with this token. */
 	readonly onRefused: (token: string | undefined) => void;
-	/** Called with how a stream ended. */
 	readonly onStreamEnd: (client: EtcdClient, status: Status) => void;
 	/** Called with how many changes came in. */
 	readonly onEvents: (count: number) => void;

@@ -16,9 +16,11 @@ import {
 	deadlineOf,
 	INITIAL_STATE,
 } from "../../../src/agent/machine/state.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../../src/policies/built-in.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
 import { Random } from "../../simulation/random.js";
 import { ImaginedNode } from "./imagined-node.js";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { transition } from "../../../src/agent/machine/decide.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { intentOf } from "../../../src/agent/machine/record.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import type { RestartDecision } from "../../../src/policies/strategy.js";
 import {
 	contextAt,

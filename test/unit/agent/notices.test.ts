@@ -11,8 +11,10 @@ import {
 	INITIAL_STATE,
 } from "../../../src/agent/machine/state.js";
 import type { Notice } from "../../../src/model/notice.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../../src/policies/built-in.js";
 import type { Outcome } from "../../../src/rendezvous/records/records.js";
 import {
 	contextAt,

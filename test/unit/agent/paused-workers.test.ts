@@ -5,7 +5,7 @@ import {
 	type AgentState,
 	deadlineOf,
 } from "../../../src/agent/machine/state.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
+import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import type { RoundCause } from "../../../src/rendezvous/records/records.js";
 import {
 	acknowledged,

@@ -9,7 +9,7 @@ import {
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
 import { chosenCode } from "../../../src/agent/presence/build-report.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import type { RoundView } from "../../../src/rendezvous/member/membership.js";
 import {
 	failureRecord,

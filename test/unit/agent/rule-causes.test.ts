@@ -3,7 +3,7 @@ import { transition } from "../../../src/agent/machine/decide.js";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { INITIAL_STATE } from "../../../src/agent/machine/state.js";
 import { parseRules } from "../../../src/config/parse/rules.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import { contextAt, exited, seen } from "./soft-agent.js";
 
 /** What an agent with these rules does when its worker 0 fails so. */

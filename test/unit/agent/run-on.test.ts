@@ -7,7 +7,7 @@ import {
 	INITIAL_STATE,
 	type Running,
 } from "../../../src/agent/machine/state.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";
 import { workerSlot as slot } from "../../helpers/worker-slots.js";

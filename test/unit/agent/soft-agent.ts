@@ -7,7 +7,7 @@ import {
 	type AgentState,
 	INITIAL_STATE,
 } from "../../../src/agent/machine/state.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
+import { SoftRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import type {
 	RoundCause,
 	RoundRecord,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentInput } from "../../../src/agent/machine/inputs.js";
 import { intentOf } from "../../../src/agent/machine/record.js";
 import { deadlineOf } from "../../../src/agent/machine/state.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import {
 	acknowledged,
 	contextAt,

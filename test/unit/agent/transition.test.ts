@@ -10,7 +10,7 @@ import {
 	type Running,
 	type Stopping,
 } from "../../../src/agent/machine/state.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import type { RestartPolicyStrategy } from "../../../src/policies/strategy.js";
 import type { RoundRecord } from "../../../src/rendezvous/records/records.js";
 import { roundRecord, seatRecord, WORLD } from "../../helpers/run-view.js";

@@ -6,7 +6,7 @@ import {
 	type AgentState,
 	deadlineOf,
 } from "../../../src/agent/machine/state.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 import {
 	contextAt,
 	exited,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inBatches } from "../../../src/base/in-batches.js";
+import { inBatches } from "../../../src/agent/workers/worker-starts.js";
 
 /** What was done with items 1 … `count`, in order, where `fails` says which preparation throws. */
 function story(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { explain } from "../../../bin/commands/explain-rules.js";
 import { parseFacts, parseRules } from "../../../src/config/parse/rules.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import { HardRestartPolicyStrategy } from "../../../src/policies/built-in.js";
 
 /** What follows this exit, with exit codes that the user has chosen. */
 function outcomeOf(

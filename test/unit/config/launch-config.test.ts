@@ -8,10 +8,12 @@ import {
 	resolveLaunchConfig,
 } from "../../../src/config/launch-config.js";
 import { OPTIONS } from "../../../src/config/options.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../../src/policies/built-in.js";
 import { RestartPolicy } from "../../../src/policies/restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 const folder = temporaryFolder();

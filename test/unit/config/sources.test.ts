@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { settingsFromEnvironment } from "../../../src/config/environment.js";
 import { mergeSettings } from "../../../src/config/exclusions.js";
-import { withoutServices } from "../../../src/config/kubernetes-services.js";
+import { withoutServices } from "../../../src/config/sources.js";
 import { settingsFromValues } from "../../../src/config/values.js";
 
 describe("the environment", () => {

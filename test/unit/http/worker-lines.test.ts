@@ -11,8 +11,10 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { WorkerLines } from "../../../src/http/worker-lines.js";
 import { HeldFile } from "../../../src/logs/held-file.js";
-import type { LogDirectory } from "../../../src/logs/log-directory.js";
-import type { LogStream } from "../../../src/logs/worker-logs.js";
+import type {
+	LogDirectory,
+	LogStream,
+} from "../../../src/logs/log-directory.js";
 import { temporaryFolder } from "../../helpers/processes.js";
 
 const folder = temporaryFolder();

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { type Eagerness, showableEnd } from "../../../src/logs/file-viewer.js";
 import { LONGEST_SHOWN_LINE_BYTES as LIMIT } from "../../../src/logs/line-limits.js";
-import {
-	type Eagerness,
-	showableEnd,
-} from "../../../src/logs/line-splitter.js";
 
 const x = (count: number) => "x".repeat(count);
 

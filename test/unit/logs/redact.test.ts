@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redact } from "../../../src/logs/redact.js";
+import { redact } from "../../../src/logs/create-logger.js";
 
 describe("redact", () => {
 	it.each([

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import {
+	HardRestartPolicyStrategy,
+	SoftReplaceRestartPolicyStrategy,
+	SoftRestartPolicyStrategy,
+} from "../../../src/policies/built-in.js";
 import { askPolicy } from "../../../src/policies/check-decision.js";
-import { HardRestartPolicyStrategy } from "../../../src/policies/hard-restart-policy.js";
-import { SoftReplaceRestartPolicyStrategy } from "../../../src/policies/soft-replace-restart-policy.js";
-import { SoftRestartPolicyStrategy } from "../../../src/policies/soft-restart-policy.js";
 import type {
 	RestartPolicyStrategy,
 	WorkerFailureContext,
