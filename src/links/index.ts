@@ -1,2 +1,1 @@
 export { Links, type LinksNow, type LinksOptions } from "./links.js";
-export type { Suspicion } from "./peers.js";

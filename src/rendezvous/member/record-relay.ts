@@ -1,3 +1,4 @@
+import { attempt } from "../../base/attempt.js";
 import type { Clock } from "../../base/clock.js";
 import { within } from "../../base/within.js";
 import type {
@@ -116,7 +117,7 @@ export class RecordRelay implements Relay {
 	): string | undefined {
 		const key = this.options.keys.node(nodeId);
 		const entry = { key, value, lease, createRevision: 0, modRevision: 0 };
-		const record = orUndefined(() => decodeNode(entry));
+		const record = attempt(() => decodeNode(entry));
 		if (record?.incarnation !== incarnation) return undefined;
 		return withSecret(record, link?.secret ?? "");
 	}
@@ -177,12 +178,4 @@ export class RecordRelay implements Relay {
 function withSecret(record: NodeRecord, secret: string): string {
 	const { link } = record;
 	return encodeRecord(link ? { ...record, link: { ...link, secret } } : record);
-}
-
-function orUndefined<Value>(read: () => Value): Value | undefined {
-	try {
-		return read();
-	} catch {
-		return undefined;
-	}
 }
