@@ -1,7 +1,7 @@
 import { ScaleRun } from "./scale/scale-run.js";
 
 /** In the first restarts of a process most of its code is not compiled yet. */
-const WARM_UP_AGENTS = 2_000;
+const WARM_UP_AGENTS = 5_000;
 const SMOKE_AGENTS = 20;
 
 /** A run of many, and one of few, against which growth is measured. */
