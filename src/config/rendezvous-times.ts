@@ -62,7 +62,7 @@ export function timeOutProblem(config: RendezvousConfig): string | undefined {
 		settle: durationInWords(settleTimeoutMs),
 		lastCall: durationInWords(lastCallTimeoutMs),
 	};
-	return `join_timeout (${words.join}) must be longer than settle_timeout (${words.settle}; shutdown-timeout + 5s unless set) and last_call_timeout (${words.lastCall}) together; use --rdzv-conf join_timeout=N with a larger N`;
+	return `join_timeout (${words.join}) must be longer than settle_timeout (${words.settle}; shutdown-timeout + 5s, at least lease_ttl, unless set) and last_call_timeout (${words.lastCall}) together; use --rdzv-conf join_timeout=N with a larger N`;
 }
 
 /** Warnings of times that are allowed but seldom intended. */
