@@ -70,7 +70,7 @@ export class BareAgent {
 		if (!("instance" in joined)) this.fail("it could not join the run");
 		this.membership.start({
 			onView: (view) => {
-				this.links?.follow(this.self, view.round.head);
+				this.links?.follow(this.self, view.round, view.seat);
 				this.agent.dispatch({ kind: "round-seen", view });
 			},
 			onLost: (reason) => this.fail(reason),
@@ -139,7 +139,7 @@ function membershipOf(
 ): MembershipOptions {
 	return {
 		store,
-		links,
+		links: links?.exchange,
 		clock: systemClock,
 		runId,
 		identity: {

@@ -230,7 +230,7 @@ export class AgentSession {
 			onView: (view) => {
 				this.view = view;
 				this.newcomer.see(view);
-				links?.follow(self, view.round.head);
+				links?.follow(self, view.round, view.seat);
 				dispatch({ kind: "round-seen", view });
 			},
 			onLost: (reason, fenceAt) =>

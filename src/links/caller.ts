@@ -19,7 +19,11 @@ interface CallerOptions {
 		lastProof: string,
 	) => void;
 	/** `inOrder`: this agent has hung up. */
-	readonly onClosed: (callee: Agent, inOrder: boolean) => void;
+	readonly onClosed: (
+		callee: Agent,
+		connection: Connection,
+		inOrder: boolean,
+	) => void;
 	/** A call to this agent has failed; `sinceMs`: it has had no connection for so long. */
 	readonly onFailed: (callee: Agent, why: string, sinceMs: number) => void;
 }
@@ -43,24 +47,13 @@ export class Caller {
 		this.cancelCall();
 		this.callee = callee;
 		const { connection } = this;
-		this.send({ kind: "bye", leaves });
+		this.opened?.send({ kind: "bye", leaves });
 		this.connection = undefined;
 		this.opened = undefined;
 		connection?.end();
 		this.failures = 0;
 		this.since = this.options.clock.now();
 		if (callee?.link !== undefined) this.call(callee);
-	}
-
-	/** Returns false if there is no connection. */
-	send(message: unknown): boolean {
-		this.opened?.send(message);
-		return this.opened !== undefined;
-	}
-
-	/** Calls this agent again, if it is the one that is wanted: its connection seems to be dead. */
-	renew({ incarnation }: Pick<Agent, "incarnation">): void {
-		if (this.callee?.incarnation === incarnation) this.connection?.close();
 	}
 
 	private call(callee: Agent): void {
@@ -71,13 +64,15 @@ export class Caller {
 		const socket = connect({ host: link.address, port: link.port });
 		const connection = new Connection(socket, (why) => {
 			const inOrder = this.connection !== connection;
-			if (isOpen) onClosed(callee, inOrder);
-			if (inOrder) return;
-			this.connection = undefined;
-			this.opened = undefined;
-			if (isOpen) this.since = clock.now();
-			else onFailed(callee, why || "it hung up", clock.now() - this.since);
-			this.callAgain(callee);
+			if (!inOrder) {
+				this.connection = undefined;
+				this.opened = undefined;
+				if (isOpen) this.since = clock.now();
+				this.callAgain(callee);
+			}
+			if (isOpen) onClosed(callee, connection, inOrder);
+			else if (!inOrder)
+				onFailed(callee, why || "it hung up", clock.now() - this.since);
 		});
 		this.connection = connection;
 		introduce(connection, clock, link, self(), purpose, ({ lastProof }) => {

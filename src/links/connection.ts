@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.js";
 import { FrameReader, frame } from "./frames.js";
 
 /** A peer that does not read is left once so many bytes wait for it. */
-const MOST_QUEUED = 65_536;
+const MOST_QUEUED = 1_048_576;
 /** A guard's connection carries nothing for hours: this keeps it alive, and tells that its other end is gone. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -37,7 +37,17 @@ export class Connection {
 	send(message: unknown): void {
 		if (this.socket.writableLength > MOST_QUEUED) {
 			this.close("it does not read what it is sent");
-		} else if (this.socket.writable) this.socket.write(frame(message));
+		} else if (this.socket.writable) {
+			if (this.socket.writableCorked === 0) this.cork();
+			this.socket.write(frame(message));
+		}
+	}
+
+	/** What is said at once goes by one write: there may be thousands of messages. */
+	private cork(): void {
+		const { socket } = this;
+		socket.cork();
+		process.nextTick(() => socket.uncork());
 	}
 
 	/** Ends it after what was sent. A peer that does not read keeps no process alive. */
@@ -48,6 +58,8 @@ export class Connection {
 
 	close(why = ""): void {
 		this.why ||= why;
+		// What was said before may tell why.
+		if (this.socket.writableCorked > 0) this.socket.uncork();
 		this.socket.destroy();
 	}
 

@@ -9,13 +9,13 @@ import {
 	decode,
 	HELLO,
 	type Hello,
-	hidden,
 	isSameProof,
 	LINK_VERSION,
 	type LinkPurpose,
 	proofOf,
 	REFUSED,
 	WELCOME,
+	withSecretHidden,
 } from "./messages.js";
 
 /** A handshake takes at most so long, in milliseconds. */
@@ -109,16 +109,6 @@ function helloProof(
 	const who = [purpose, nodeId, incarnation, nonce];
 	const where = [link?.address ?? "", `${link?.port}`, link?.secret ?? ""];
 	return proofOf(secret, "hello", challenge, ...who, ...where);
-}
-
-/** A caller's own secret goes by the connection, but not for others to read. */
-function withSecretHidden(
-	link: LinkAddress | undefined,
-	secret: string,
-	...nonces: readonly string[]
-): LinkAddress | undefined {
-	const pad = proofOf(secret, "hide", ...nonces);
-	return link && { ...link, secret: hidden(link.secret, pad) };
 }
 
 function newNonce(): string {

@@ -1,1 +1,2 @@
-export { Links, type LinksNow, type LinksOptions } from "./links.js";
+export type { LinksNow } from "./exchange.js";
+export { Links, type LinksOptions } from "./links.js";

@@ -10,19 +10,14 @@ import {
 import type { Clock } from "../base/clock.js";
 import { systemErrorCode } from "../base/errors.js";
 import type { Logger } from "../base/logger.js";
-import type {
-	LinkedAgent as Agent,
-	LinkAddress,
-	RecordWrite,
-	RecordWritten,
-	RideMessage,
-} from "../model/index.js";
+import type { LinkedAgent as Agent, LinkAddress } from "../model/index.js";
 import { Caller } from "./caller.js";
 import { Connection } from "./connection.js";
+import { Exchange, type LinksNow, type Place, type Round } from "./exchange.js";
 import { frame } from "./frames.js";
 import { answer } from "./handshake.js";
 import { decode, type Hello, isSameProof, LINK_MESSAGE } from "./messages.js";
-import { Peers, type Suspicion } from "./peers.js";
+import type { Calls } from "./peers.js";
 
 /** Where a machine knows no IPv6, an address of IPv4 stands for all. */
 const EVERY_ADDRESS = ["::", "0.0.0.0"];
@@ -52,21 +47,12 @@ interface GuardVoice {
 	speakThrough(line: { readonly socket: Socket; readonly word: string }): void;
 }
 
-/** What a node knows of the run's other agents by its links. */
-export interface LinksNow {
-	/** The nodes that are heard. */
-	readonly heard: readonly string[];
-	readonly suspected: readonly Suspicion[];
-}
-
 /** An agent's connections to the other agents of its run. They carry news; the store decides. */
 export class Links {
 	readonly secret = randomBytes(16).toString("hex");
+	/** What is said over them. */
+	readonly exchange: Exchange;
 	private self: Agent = { nodeId: "", incarnation: "" };
-	private head: Agent | undefined;
-	private readonly peers: Peers;
-	/** The newest connection of each agent that has called, by incarnation. */
-	private readonly callers = new Map<string, Connection>();
 	/** All that were accepted and live; of them, those that have not introduced themselves. */
 	private readonly accepted = new Set<Connection>();
 	private readonly strangers = new Set<Connection>();
@@ -74,18 +60,7 @@ export class Links {
 	private readonly uplink: Caller;
 	private readonly guardLine: Caller;
 	private guard: GuardVoice | undefined;
-	/**
-	 * The plan whose head this agent is, and the agents that were linked with it since, have not left and are not known to be
-	 * dead: without their word nobody works on without the store. That another process has a node's id says nothing of the
-	 * first one.
-	 */
-	private plan: string | undefined;
-	private readonly knownAgents = new Set<string>();
-	private heardPlan: { plan: string; since: number } | undefined;
-	private hearRide: (from: string, message: RideMessage) => void = () => {};
-	private hearWrite: (from: Agent, write: RecordWrite) => void = () => {};
-	private hearWritten: (written: RecordWritten | undefined) => void = () => {};
-	private cancelPing = () => {};
+	private cancelLook = () => {};
 	private readonly told = new Set<string>();
 
 	private constructor(
@@ -93,22 +68,25 @@ export class Links {
 		private readonly server: Server,
 	) {
 		const { clock, decidedMs } = options;
-		this.peers = new Peers(decidedMs);
+		const now = () => clock.now();
+		const call = (calls: Calls) => this.call(calls);
+		this.exchange = new Exchange({ now, decidedMs, call });
 		const about = { ...options, self: () => this.self };
 		this.uplink = new Caller({
 			...about,
 			purpose: "agent",
 			onOpen: (callee, connection) => {
-				this.hear(connection, callee, () =>
-					this.peers.left(callee.incarnation),
-				);
-				this.opened(callee);
+				connection.read((value) => {
+					const message = decode(LINK_MESSAGE, value);
+					this.exchange.hearCallee(callee, connection, message);
+				});
+				this.exchange.calleeOpened(callee, connection);
 			},
-			onClosed: ({ incarnation }, inOrder) => {
-				this.hearWritten(undefined);
-				this.closed(incarnation, inOrder);
+			onClosed: (...closed) => this.exchange.calleeClosed(...closed),
+			onFailed: (callee, ...why) => {
+				this.tellBlocked(callee, ...why);
+				this.exchange.calleeFailed(callee);
 			},
-			onFailed: this.tellBlocked,
 		});
 		this.guardLine = new Caller({
 			...about,
@@ -121,7 +99,7 @@ export class Links {
 			onFailed: this.tellBlocked,
 		});
 		server.on("connection", (socket) => this.accept(socket));
-		this.cancelPing = clock.wakeAt(clock.now(), this.ping);
+		this.cancelLook = clock.wakeAt(clock.now(), this.look);
 	}
 
 	/** Listens for other agents. @throws Error if the port cannot be had */
@@ -141,99 +119,32 @@ export class Links {
 		this.guard = guard;
 	}
 
-	/** Call it with this process and the head of each round. */
-	follow(self: Agent, head: Agent | undefined): void {
+	/** Call it with this process, and with each view of its round. */
+	follow(self: Agent, round: Round, place: Place | null): void {
 		this.self = self;
-		// The head that it had forgets it.
-		if (head?.incarnation !== this.head?.incarnation)
-			this.heardPlan = undefined;
-		this.head = head;
-		this.call();
-	}
-
-	tellHead(ride: RideMessage): void {
-		this.uplink.send({ kind: "ride", ride });
-	}
-
-	tell(incarnation: string, ride: RideMessage): void {
-		this.callers.get(incarnation)?.send({ kind: "ride", ride });
-	}
-
-	begin(plan: string): void {
-		this.plan = plan;
-		for (const incarnation of this.knownAgents) {
-			if (!this.callers.has(incarnation)) this.knownAgents.delete(incarnation);
-		}
-	}
-
-	get known(): ReadonlySet<string> {
-		return new Set(this.knownAgents);
-	}
-
-	get knownFor():
-		| { readonly plan: string; readonly since: number }
-		| undefined {
-		return this.heardPlan;
-	}
-
-	listen(hear: (from: string, message: RideMessage) => void): void {
-		this.hearRide = hear;
-	}
-
-	askHead(write: RecordWrite): boolean {
-		return this.uplink.send({ kind: "write", write });
-	}
-
-	answer(incarnation: string, written: RecordWritten): void {
-		this.callers.get(incarnation)?.send({ kind: "written", written });
-	}
-
-	onRecords(
-		take: (from: Agent, write: RecordWrite) => void,
-		learn: (written: RecordWritten | undefined) => void,
-	): void {
-		this.hearWrite = take;
-		this.hearWritten = learn;
+		this.exchange.follow(self, round, place);
 	}
 
 	/** What is known at this moment. */
 	now(): LinksNow {
-		const now = this.options.clock.now();
-		return {
-			heard: this.peers.heardNow(now),
-			suspected: this.peers.suspected(now),
-		};
+		return this.exchange.state;
 	}
 
 	/** Leaves in order: nobody suspects this agent. */
 	close(): void {
 		this.isClosed = true;
-		this.cancelPing();
+		this.cancelLook();
 		this.server.close();
 		this.uplink.want(undefined, true);
 		this.guardLine.want(undefined);
-		for (const connection of this.callers.values()) {
-			connection.send({ kind: "bye", leaves: true });
-		}
+		this.exchange.leave();
 		for (const connection of this.accepted) connection.end();
 	}
 
-	private opened(agent: Agent): void {
-		this.peers.opened(agent, this.options.clock.now());
-		this.call();
-	}
-
-	private closed(incarnation: string, inOrder: boolean): void {
-		this.peers.closed(incarnation, this.options.clock.now(), inOrder);
-		this.call();
-	}
-
-	private call(): void {
+	private call({ agent, guard }: Calls): void {
 		if (this.isClosed) return;
-		const { incarnation } = this.self;
-		const calls = this.peers.calls(incarnation, this.head);
-		this.uplink.want(calls.agent);
-		if (this.guard) this.guardLine.want(calls.guard);
+		this.uplink.want(agent);
+		if (this.guard) this.guardLine.want(guard);
 	}
 
 	private accept(socket: Socket): void {
@@ -242,62 +153,28 @@ export class Links {
 			socket.destroy();
 			return;
 		}
-		let caller: Hello | undefined;
 		const connection = new Connection(socket, (why) => {
 			this.accepted.delete(connection);
 			this.strangers.delete(connection);
 			if (why !== "") log.debug(`a link was closed: ${why}`);
-			if (caller && this.callers.get(caller.incarnation) === connection) {
-				this.callers.delete(caller.incarnation);
-				this.closed(caller.incarnation, false);
-			}
+			this.exchange.callerClosed(connection);
 		});
 		this.accepted.add(connection);
 		this.strangers.add(connection);
 		answer(connection, clock, this.secret, (hello, { lastProof }) => {
 			this.strangers.delete(connection);
-			caller = hello;
 			if (hello.purpose === "guard") {
 				this.hearGuard(connection, hello, lastProof);
-			} else {
-				this.knownAgents.add(hello.incarnation);
-				const before = this.callers.get(hello.incarnation);
-				const isFirst = this.callers.size === 0;
-				this.callers.set(hello.incarnation, connection);
-				before?.close("the same agent has called again");
-				this.hear(connection, hello);
-				this.opened(hello);
-				if (isFirst) this.ping();
+				return;
 			}
-		});
-	}
-
-	/** Takes what an agent says. */
-	private hear(connection: Connection, agent: Agent, onBye = () => {}): void {
-		const { incarnation } = agent;
-		connection.read((value) => {
-			const message = decode(LINK_MESSAGE, value);
-			const { kind, everyMs, plan, leaves, ride, write, written } = message;
-			if (kind === "ping") {
-				this.peers.heard(incarnation, this.options.clock.now(), everyMs);
-				if (everyMs === undefined) return;
-				if (plan !== undefined && plan !== this.heardPlan?.plan) {
-					this.heardPlan = { plan, since: this.options.clock.now() };
-				}
-				connection.send({ kind: "ping" });
-			} else if (kind === "bye") {
-				// Who has another head may count on it that nobody rides without its word.
-				if (leaves) this.knownAgents.delete(incarnation);
-				onBye();
-				this.closed(incarnation, true);
-			} else if (kind === "ride") {
-				if (ride) this.hearRide(incarnation, ride);
-			} else if (kind === "write") {
-				if (write) this.hearWrite(agent, write);
-			} else if (kind === "written") {
-				const isHead = incarnation === this.head?.incarnation;
-				if (written && isHead) this.hearWritten(written);
-			} else throw new Error("only a guard knows that an agent is gone");
+			const { exchange } = this;
+			const isFirst = !exchange.isCalled;
+			connection.read((value) => {
+				const message = decode(LINK_MESSAGE, value);
+				exchange.hearCaller(hello, connection, message);
+			});
+			exchange.callerOpened(hello, connection);
+			if (isFirst) this.look();
 		});
 	}
 
@@ -310,26 +187,17 @@ export class Links {
 		connection.read((value) => {
 			const { kind, proof = "" } = decode(LINK_MESSAGE, value);
 			if (kind !== "gone" || !isSameProof(proof, lastProof)) return;
-			this.knownAgents.delete(incarnation);
+			this.exchange.hearGuard({ nodeId, incarnation });
 			this.options.onDead({ nodeId, incarnation });
 		});
 	}
 
-	/** Asks for a sign of life, and gives one. */
-	private readonly ping = (): void => {
-		this.cancelPing();
+	private readonly look = (): void => {
+		this.cancelLook();
 		const { clock } = this.options;
-		const { everyMs } = this.peers;
-		const now = clock.now();
-		for (const agent of this.peers.forget(now)) {
-			this.callers.get(agent.incarnation)?.close("it was silent for too long");
-			this.uplink.renew(agent);
-		}
-		for (const connection of this.callers.values()) {
-			connection.send({ kind: "ping", everyMs, plan: this.plan });
-		}
-		const nextMs = this.callers.size > 0 ? everyMs : ALONE_MS;
-		this.cancelPing = clock.wakeAt(now + nextMs, this.ping);
+		const everyMs = this.exchange.look();
+		const nextMs = this.exchange.isCalled ? everyMs : ALONE_MS;
+		this.cancelLook = clock.wakeAt(clock.now() + nextMs, this.look);
 	};
 
 	private readonly tellBlocked = (

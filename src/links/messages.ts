@@ -1,8 +1,15 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import {
+	createCipheriv,
+	createDecipheriv,
+	createHmac,
+	randomBytes,
+	timingSafeEqual,
+} from "node:crypto";
 import {
 	fields,
 	flag,
 	type Infer,
+	nullable,
 	oneOf,
 	optional,
 	type Shape,
@@ -11,16 +18,20 @@ import {
 import {
 	duration,
 	LINK_ADDRESS,
+	LINKED_AGENT,
+	type LinkAddress,
 	name,
 	RECORD_WRITE,
 	RECORD_WRITTEN,
 	RIDE_MESSAGE,
+	ROUND_NEWS,
+	type RoundNews,
 	token,
 	words,
 } from "../model/index.js";
 
 /** Both ends must speak this version. */
-export const LINK_VERSION = 2;
+export const LINK_VERSION = 3;
 
 /** What a connection is for: an agent's signs of life, or the one word of its guard. */
 export type LinkPurpose = "agent" | "guard";
@@ -60,24 +71,76 @@ export const REFUSED = fields({
 });
 
 /**
- * Later messages: a sign of life; the agent leaves in order; the guard has ended all that a dead agent had started; what is
- * said while the store is away; a record that the head is to write, and what became of it.
+ * What an agent and the head of its round say to each other, directly or by the agent's speaker: the agent leaves in order;
+ * the head knows the agent; what is said while the store is away; a record that the head is to write, and what became of it.
  */
-export type LinkMessage = Infer<typeof LINK_MESSAGE>;
+export type Said = Infer<typeof SAID>;
 
-export const LINK_MESSAGE = fields({
-	kind: oneOf("ping", "bye", "gone", "ride", "write", "written"),
-	/** Of a sign of life that is to be answered: when the next one comes, in milliseconds. */
-	everyMs: optional(duration),
-	/** Of a sign of life: the plan of the round as whose agent the other end is known. */
+const said = {
+	/** Of `known`: the plan of the round as whose agent the head knows it; absent: of none yet. */
 	plan: optional(token),
 	/** Of `bye`: the agent leaves the run, not only the other end. */
 	leaves: optional(flag),
 	ride: optional(RIDE_MESSAGE),
 	write: optional(RECORD_WRITE),
 	written: optional(RECORD_WRITTEN),
+};
+
+const SAID = fields({
+	kind: oneOf("bye", "known", "ride", "write", "written"),
+	...said,
+});
+
+/** What a speaker passes on. `opened`: of an agent that is linked with it now, with the nonce that hides its secret. */
+export type Passed = Infer<typeof PASSED>;
+
+const PASSED = fields({
+	kind: oneOf(
+		"opened",
+		"closed",
+		"gone",
+		"bye",
+		"known",
+		"ride",
+		"write",
+		"written",
+	),
+	...said,
+	opened: optional(LINKED_AGENT),
+	nonce: optional(token),
+});
+
+/**
+ * Later messages: a sign of life; the guard has ended all that a dead agent had started; what agent and head say.
+ * For a group also: which head the agent wants to speak with, what one of them says to the other, and what is new of the
+ * round.
+ */
+export type LinkMessage = Infer<typeof LINK_MESSAGE>;
+
+export const LINK_MESSAGE = fields({
+	kind: oneOf(
+		"ping",
+		"bye",
+		"gone",
+		"known",
+		"ride",
+		"write",
+		"written",
+		"via",
+		"passed",
+		"news",
+	),
+	...said,
+	/** Of a sign of life that is to be answered: when the next one comes, in milliseconds. */
+	everyMs: optional(duration),
 	/** Of a guard's word: only its agent could give it, and for this connection only. */
 	proof: optional(token),
+	/** The process of the head, and of the agent that speaks with it. */
+	head: optional(token),
+	agent: optional(token),
+	passed: optional(PASSED),
+	/** Of `news`: see `sealed`; null: there will be none. */
+	news: optional(nullable(words)),
 });
 
 /** @throws Error which says what is wrong with it */
@@ -93,12 +156,44 @@ export function proofOf(secret: string, ...said: readonly string[]): string {
 	return createHmac("sha256", secret).update(said.join("\n")).digest("hex");
 }
 
-/** Hides a secret on its way: links are not encrypted. The same again shows it. Each pad is used once. */
-export function hidden(secret: string, pad: string): string {
-	const key = Buffer.from(pad, "hex");
-	const bytes = Buffer.from(secret, "hex");
-	const mixed = bytes.map((byte, at) => byte ^ (key[at] ?? 0));
-	return Buffer.from(mixed).toString("hex");
+/** A caller's own secret goes by the connection, but not for others to read. The same again shows it. Each pad is used once. */
+export function withSecretHidden(
+	link: LinkAddress | undefined,
+	secret: string,
+	...nonces: readonly string[]
+): LinkAddress | undefined {
+	if (link === undefined) return undefined;
+	const pad = Buffer.from(proofOf(secret, "hide", ...nonces), "hex");
+	const bytes = Buffer.from(link.secret, "hex");
+	const mixed = bytes.map((byte, at) => byte ^ (pad[at] ?? 0));
+	return { ...link, secret: Buffer.from(mixed).toString("hex") };
+}
+
+const CIPHER = "aes-256-gcm";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** News of the round, which has a secret in it: only who knows this one can read it. */
+export function sealed(news: RoundNews, secret: string): string {
+	const iv = randomBytes(IV_BYTES);
+	const cipher = createCipheriv(CIPHER, newsKey(secret), iv);
+	const text = [cipher.update(JSON.stringify(news), "utf8"), cipher.final()];
+	return Buffer.concat([iv, cipher.getAuthTag(), ...text]).toString("base64");
+}
+
+/** @throws Error if it was sealed with another secret, or is no news */
+export function unsealed(text: string, secret: string): RoundNews {
+	const bytes = Buffer.from(text, "base64");
+	const start = IV_BYTES + TAG_BYTES;
+	const iv = bytes.subarray(0, IV_BYTES);
+	const decipher = createDecipheriv(CIPHER, newsKey(secret), iv);
+	decipher.setAuthTag(bytes.subarray(IV_BYTES, start));
+	const opened = [decipher.update(bytes.subarray(start)), decipher.final()];
+	return decode(ROUND_NEWS, JSON.parse(Buffer.concat(opened).toString()));
+}
+
+function newsKey(secret: string): Buffer {
+	return createHmac("sha256", secret).update("news").digest();
 }
 
 export function isSameProof(one: string, other: string): boolean {

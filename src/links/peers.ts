@@ -14,6 +14,8 @@ interface Peer extends Agent {
 	everyMs: number;
 	/** Since when it has no link; undefined while it has one. */
 	closedAt?: number;
+	/** Its own link is one to its speaker, which says when that ends. */
+	readonly isPassed: boolean;
 }
 
 /** An agent that seems to be dead. Only its lease decides whether it is. */
@@ -34,22 +36,38 @@ export class Peers {
 	private readonly known = new Map<string, Peer>();
 	/** The newest process of each node. */
 	private readonly newest = new Map<string, string>();
-	private gone: string | undefined;
+	private passed = 0;
+	/** Processes that have left the run, and speakers of this round that do not speak. */
+	private readonly gone = new Set<string>();
+	private readonly passedOver = new Set<string>();
 
-	/** @param decidedMs how long its lease decides at most: then nobody suspects an agent any more */
-	constructor(private readonly decidedMs: number) {}
+	/**
+	 * @param decidedMs how long its lease decides at most: then nobody suspects an agent any more
+	 * @param pingMs how often few agents say that they live
+	 */
+	constructor(
+		private readonly decidedMs: number,
+		private readonly pingMs = PING_MS,
+	) {}
 
 	/** How often each linked agent is to say that it lives, in milliseconds. */
 	get everyMs(): number {
-		return PING_MS * Math.max(1, Math.ceil(this.known.size / FEW));
+		const asked = this.known.size - this.passed;
+		return this.pingMs * Math.max(1, Math.ceil(asked / FEW));
 	}
 
-	/** Of a node the newest process counts: mostly the one before it has ended. */
-	opened(agent: Agent, now: number): void {
-		this.known.delete(this.newest.get(agent.nodeId) ?? "");
-		this.newest.set(agent.nodeId, agent.incarnation);
+	/**
+	 * Of a node the newest process counts: mostly the one before it has ended.
+	 * @param isPassed its link is one to its speaker
+	 */
+	opened(agent: Agent, now: number, isPassed = false): void {
+		const { nodeId, incarnation } = agent;
+		this.drop(this.newest.get(nodeId) ?? "");
+		this.drop(incarnation);
+		this.newest.set(nodeId, incarnation);
 		const { everyMs } = this;
-		this.known.set(agent.incarnation, { ...agent, heardAt: now, everyMs });
+		this.known.set(incarnation, { ...agent, heardAt: now, everyMs, isPassed });
+		if (isPassed) this.passed += 1;
 	}
 
 	/** @param everyMs when it will be heard again */
@@ -61,13 +79,22 @@ export class Peers {
 	/** @param inOrder it said that it leaves, or this agent has hung up */
 	closed(incarnation: string, now: number, inOrder: boolean): void {
 		const peer = this.known.get(incarnation);
-		if (inOrder) this.known.delete(incarnation);
+		if (inOrder) this.drop(incarnation);
 		else if (peer) peer.closedAt = now;
 	}
 
 	/** It has hung up on this agent's call: it leaves the run, and is not called in vain. */
 	left(incarnation: string): void {
-		this.gone = incarnation;
+		this.gone.add(incarnation);
+	}
+
+	/** Another agent speaks for this one's group, until the next round. */
+	passOver(incarnation: string): void {
+		this.passedOver.add(incarnation);
+	}
+
+	beginRound(): void {
+		this.passedOver.clear();
 	}
 
 	/** Forgets the agents that were suspected until their leases have decided, and returns them. */
@@ -77,7 +104,7 @@ export class Peers {
 			const isSuspect = closedAt !== undefined || isSilent(peer, now);
 			return isSuspect && now - (closedAt ?? heardAt) > this.decidedMs;
 		});
-		for (const { incarnation } of decided) this.known.delete(incarnation);
+		for (const { incarnation } of decided) this.drop(incarnation);
 		return decided;
 	}
 
@@ -96,27 +123,51 @@ export class Peers {
 			.map(({ nodeId }) => nodeId);
 	}
 
+	/** Whether it says nothing. */
+	isSilent(incarnation: string, now: number): boolean {
+		const peer = this.known.get(incarnation);
+		return peer !== undefined && isSilent(peer, now);
+	}
+
 	/**
-	 * All agents call the head of the round, whose guard calls the agent that has been linked with it for the longest time. So
-	 * each death is heard by an agent that lives.
+	 * Each agent and its guard call the first speaker of its group that speaks; a speaker, and who has none, calls the head
+	 * of the round. The head's guard calls the agent that has been linked with it for the longest time. So each death is
+	 * heard by an agent that lives.
 	 * @param own this process's incarnation
 	 */
-	calls(own: string, head: Agent | undefined): Calls {
-		if (head === undefined || head.incarnation === this.gone) {
-			return { agent: undefined, guard: undefined };
+	calls(
+		own: string,
+		head: Agent | undefined,
+		speakers: readonly Agent[] = [],
+	): Calls {
+		if (head === undefined) return { agent: undefined, guard: undefined };
+		if (head.incarnation === own) {
+			return { agent: undefined, guard: this.heir };
 		}
-		if (head.incarnation !== own) {
-			const callee = head.link && head;
-			return { agent: callee, guard: callee };
+		const callee = [...speakers, head].find(
+			({ incarnation }) =>
+				incarnation !== own &&
+				!this.gone.has(incarnation) &&
+				!this.passedOver.has(incarnation),
+		);
+		const called = callee?.link && callee;
+		return { agent: called, guard: called };
+	}
+
+	private get heir(): Agent | undefined {
+		for (const peer of this.known.values()) {
+			const isLinked = peer.closedAt === undefined && peer.link !== undefined;
+			if (isLinked && !peer.isPassed) return peer;
 		}
-		for (const heir of this.known.values()) {
-			const isLinked = heir.closedAt === undefined && heir.link !== undefined;
-			if (isLinked) return { agent: undefined, guard: heir };
-		}
-		return { agent: undefined, guard: undefined };
+		return undefined;
+	}
+
+	private drop(incarnation: string): void {
+		if (this.known.get(incarnation)?.isPassed) this.passed -= 1;
+		this.known.delete(incarnation);
 	}
 }
 
-function isSilent({ heardAt, everyMs }: Peer, now: number): boolean {
-	return now - heardAt > SILENT_FOR * everyMs;
+function isSilent({ heardAt, everyMs, isPassed }: Peer, now: number): boolean {
+	return !isPassed && now - heardAt > SILENT_FOR * everyMs;
 }

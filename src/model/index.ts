@@ -25,6 +25,8 @@ export {
 	type RecordWritten,
 	RIDE_MESSAGE,
 	type RideMessage,
+	ROUND_NEWS,
+	type RoundNews,
 } from "./link.js";
 export type { Notice, NoticeListener, NoticeOrigin } from "./notice.js";
 export {

@@ -11,9 +11,11 @@ import {
 	EXIT_CODES,
 	messageOf,
 } from "../../src/base/errors.js";
+import type { LinkedAgent } from "../../src/model/index.js";
 import type { NoticeSource } from "../../src/model/notice.js";
 import { Membership } from "../../src/rendezvous/member/membership.js";
 import type { Intent } from "../../src/rendezvous/records/intent.js";
+import { RunKeys } from "../../src/rendezvous/records/keys.js";
 import { type Link, openLink } from "./link.js";
 import { identityOf, type ProcessHistory, startOf } from "./process-history.js";
 import { SimLinks } from "./sim-links.js";
@@ -137,7 +139,7 @@ export class SimAgent {
 			this.say(`hears that ${dead.incarnation} is dead`);
 			const { history, timeline } = this.options.machine;
 			history.words.push({ at: timeline.now, by: this.history, of: dead });
-			this.links?.known.delete(dead.incarnation);
+			this.links?.exchange.hearGuard(dead);
 			void this.endLeaseOf(dead);
 		});
 	}
@@ -233,7 +235,7 @@ export class SimAgent {
 	private follow(): void {
 		this.membership.start({
 			onView: (view) => {
-				this.links?.follow(view.round.head);
+				this.links?.follow(view, this.membersOf(view.round.planId));
 				this.agent.dispatch({ kind: "round-seen", view });
 			},
 			onLost: (reason, fenceAt) => {
@@ -243,6 +245,22 @@ export class SimAgent {
 			onLongerLease: () => {},
 			onError: (error) => this.lose(error),
 		});
+	}
+
+	/** By the store, in the order of their ranks. */
+	private membersOf(planId: string | null): readonly LinkedAgent[] {
+		const { etcd, runId } = this.options;
+		const { seats } = new RunKeys(runId);
+		return [...etcd.data.snapshot([seats]).entries.values()]
+			.map(({ key, value }) => ({
+				nodeId: key.slice(seats.length),
+				seat: JSON.parse(value),
+			}))
+			.filter(({ seat }) => seat.planId === planId)
+			.sort((left, right) => left.seat.groupRank - right.seat.groupRank)
+			.map(({ nodeId, seat: { incarnation } }) => ({
+				...{ nodeId, incarnation, link: SIM_LINK },
+			}));
 	}
 
 	private openMembership(): Membership {
@@ -256,7 +274,7 @@ export class SimAgent {
 				...identityOf(this.history, pid),
 				link: this.links && SIM_LINK,
 			},
-			links: this.links,
+			links: this.links?.exchange,
 			relayedFrom: machine.network?.relayedFrom,
 			onRide: (words) => this.say(words),
 			spec: machine.history.spec,

@@ -82,6 +82,8 @@ export class Simulation {
 						timeline,
 						new Random(seed * LINKS_CHANCE),
 						seed % 2 === 0 ? 2 : Number.POSITIVE_INFINITY,
+						[Number.POSITIVE_INFINITY, 2, 3][seed % 3] ?? 2,
+						shape.spec.leaseTtlMs + 1_000,
 					);
 		const told = { timeline, random, history, say, note, network };
 		this.machine = { ...told, habits, peers, pauseTimeoutMs };

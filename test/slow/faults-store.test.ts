@@ -232,7 +232,7 @@ describe("an etcd that is ridden out", { concurrent: true }, () => {
 
 	it("J16 keeps the others' workers though one fails, which is told when it is back", async (context) => {
 		const etcd = await ownEtcd(context);
-		const run = await formPair(context, etcd, { lease_ttl: SHORT_TTL });
+		const run = await formPair(context, etcd, { lease_ttl: RIDDEN_TTL });
 		const [first, second] = run.lives;
 		if (first === undefined || second === undefined) expect.unreachable();
 		etcd.suspend();

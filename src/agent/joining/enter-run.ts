@@ -191,7 +191,7 @@ function openMembership(
 	const membership = new Membership({
 		reservePort,
 		coordinating,
-		links,
+		links: links?.exchange,
 		onRide: (words) => log.warn(words),
 		store,
 		clock,

@@ -15,6 +15,7 @@ import { type JoinedRun, type Joining, joinRun } from "./join-run.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { type RecordLinks, RecordRelay } from "./record-relay.js";
 import { Ride, type RideLinks, type Riding } from "./ride.js";
+import type { RoundLinks } from "./round-watch.js";
 import { Session } from "./session.js";
 
 export type { RoundView } from "../records/run-view.js";
@@ -51,7 +52,7 @@ export interface MembershipOptions {
 	readonly random: () => number;
 	readonly coordinating: Coordinating;
 	/** Its connections to the run's other agents; undefined: its rounds end when the store is away. */
-	readonly links?: (RideLinks & RecordLinks) | undefined;
+	readonly links?: (RideLinks & RecordLinks & RoundLinks) | undefined;
 	/** From so many nodes of a round on, agents with links write their records together; default: 33. */
 	readonly relayedFrom?: number | undefined;
 	/** Receives what happens while the store is away, in words. */
@@ -217,6 +218,7 @@ export class Membership {
 			lease,
 			ride: this.ride,
 			relay: this.relay,
+			links: this.options.links,
 			identity:
 				ttlMs > spec.leaseTtlMs ? { ...identity, leaseTtlMs: ttlMs } : identity,
 			isForeign: ({ instance }) => instance !== this.instance,

@@ -35,6 +35,7 @@ import { LeaderElection } from "./leader-election.js";
 import { LeaseGuard, type OnLeaseLost } from "./lease-guard.js";
 import { ReconcileLoop } from "./reconcile-loop.js";
 import type { Ride } from "./ride.js";
+import { type RoundLinks, RoundWatch } from "./round-watch.js";
 import { SnapshotCache } from "./snapshot-cache.js";
 
 /** How long a seat may stay unseen if its round does not begin, in milliseconds. */
@@ -64,6 +65,8 @@ interface SessionOptions {
 	readonly coordinating: Coordinating;
 	/** Its part in riding out an outage; undefined: it has none. */
 	readonly ride: Ride | undefined;
+	/** What it is told of the round instead of a watch of its own; undefined: nothing. */
+	readonly links: RoundLinks | undefined;
 	/** Writes records together with those of other agents; undefined: each goes alone. */
 	readonly relay: Relay | undefined;
 	/** Whether this is a later start of the run, in which this process has no part. */
@@ -78,7 +81,7 @@ export class Session {
 	private readonly writer: RecordWriter;
 	private readonly loop: ReconcileLoop;
 	private readonly cache: SnapshotCache;
-	private watch: Watch | undefined;
+	private readonly rounds: RoundWatch;
 	private seatWatch: Watch | undefined;
 	private standing = false;
 	/** Shows no view, so that no seat is taken, before the record is written. */
@@ -126,6 +129,11 @@ export class Session {
 			look: (atLeast) => this.look(atLeast),
 			act: () => this.write(),
 		});
+		this.rounds = new RoundWatch({
+			...options,
+			onHint: (...changed) => this.hint(0, ...changed),
+			onMissed: () => this.loop.requestRead(),
+		});
 		this.election = new LeaderElection({
 			...options,
 			onError,
@@ -170,7 +178,7 @@ export class Session {
 		this.closed = true;
 		this.guard.close();
 		this.loop.close();
-		this.watch?.close();
+		this.rounds.close();
 		this.seatWatch?.close();
 		this.election.close();
 	}
@@ -182,7 +190,8 @@ export class Session {
 			this.isEnough(told),
 		);
 		if (this.closed || !this.guard.check()) return false;
-		this.watchFrom(snapshot);
+		this.rounds.after(snapshot);
+		this.watchSeat(snapshot);
 		const own = snapshot.entries.get(keys.node(nodeId));
 		if (own !== undefined) refuseForeign(own, identity);
 		if (own === undefined && this.standing && this.mayHaveEnded) {
@@ -278,13 +287,8 @@ export class Session {
 		else if (isShown === false) this.loop.requestReadAt(revision, withinMs);
 	}
 
-	private watchFrom({ revision }: Snapshot): void {
+	private watchSeat({ revision }: Snapshot): void {
 		const { store, keys, identity } = this.options;
-		this.watch ??= store.watch(
-			[keys.round, keys.coordinator],
-			revision,
-			(...changed) => this.hint(0, ...changed),
-		);
 		// A seat usually comes before its round.
 		this.seatWatch ??= store.watch(
 			[keys.seat(identity.nodeId)],

@@ -1,3 +1,4 @@
+import type { LinkedAgent } from "../../model/index.js";
 import type { FailureId } from "../records/failure.js";
 import {
 	currentPlaces,
@@ -18,6 +19,10 @@ import type { NodeView, RunView } from "../records/run-view.js";
 import type { PlannerMemory, PlanResult } from "./plan.js";
 import { progressOf } from "./progress.js";
 import { replacedBy } from "./replace-nodes.js";
+
+/** So many agents call one speaker, itself among them; and so many can be speakers of a group, in turn. */
+const GROUP_SIZE = 32;
+const SPEAKERS = 2;
 
 /**
  * Begins the next round with these members, in this order.
@@ -61,9 +66,30 @@ export function lift(
 	};
 }
 
-function headOf([{ record }]: NonEmpty<NodeView>): RoundRecord["head"] {
+function headOf([first]: NonEmpty<NodeView>): RoundRecord["head"] {
+	const head = linkedAgent(first);
+	return head.link && head;
+}
+
+function linkedAgent({ record }: NodeView): LinkedAgent {
 	const { nodeId, incarnation, link } = record;
-	return link && { nodeId, incarnation, link };
+	return { nodeId, incarnation, link };
+}
+
+/**
+ * By whom an agent of a large round and its head speak with each other: groups of agents follow one another in the order
+ * of their ranks. The first of a group speaks for it, or else the second one; the head does for its own. Undefined: it is
+ * of no group, or speaks for one.
+ */
+export function speakersOf(
+	members: readonly LinkedAgent[],
+	groupRank: number,
+	groupSize = GROUP_SIZE,
+): readonly LinkedAgent[] | undefined {
+	const first = groupRank - (groupRank % groupSize);
+	if (members.length <= groupSize || first === groupRank) return undefined;
+	const last = Math.min(first + SPEAKERS, groupRank);
+	return members.slice(first, last).filter(({ link }) => link);
 }
 
 /** The first node of each role speaks for it; undefined if no role asks for anything. */
@@ -115,6 +141,7 @@ function assignSeats(
 	const places = new Map(
 		currentPlaces(view).map((place) => [place.nodeId, place]),
 	);
+	const agents = members.map(linkedAgent);
 	const seats = new Map<string, SeatRecord>();
 	// A role may be called "constructor", a property of every plain object.
 	const roleWorldSizes = new Map<string, number>();
@@ -140,6 +167,7 @@ function assignSeats(
 			localWorldSize,
 			role,
 			process: record.link && whereaboutsOf(record),
+			speakers: record.link && speakersOf(agents, groupRank),
 			previous,
 		});
 		worldSize += localWorldSize;

@@ -338,6 +338,8 @@ const place = fields({
 	role: name,
 	/** Where its process is; absent where that has no links. */
 	process: optional(whereabouts),
+	/** The agents of its group that pass on what it and the head of a large round say, the first ones first; absent: none. */
+	speakers: optional(list(LINKED_AGENT)),
 	/** Its place in the plan that this one will replace; it is valid until then. Null if it had none. */
 	previous: nullable(previousPlace),
 });

@@ -131,11 +131,29 @@ describe("A9 what is believed of an agent", () => {
 			["a"],
 			[],
 		],
+		[
+			"heard until its speaker says that it is not",
+			[[0, (peers, at) => peers.opened(a, at, true)]],
+			60_000,
+			["a"],
+			[],
+		],
 		["nobody of whom it knows nothing", [[0, heard(b)]], 0, [], []],
 	])("%s", (_, events, at, hears, suspects) => {
 		const peers = believed(...events);
 		expect(peers.heardNow(at)).toEqual(hears);
 		expect(peers.suspected(at).map(({ why }) => why)).toEqual(suspects);
+	});
+
+	it("is asked no less often where speakers ask the others", () => {
+		const peers = new Peers(LEASE_MS);
+		for (let index = 0; index < 300; index++) {
+			peers.opened(agent(`n${index}`), 0, index >= 32);
+		}
+		expect(peers.everyMs).toBe(200);
+		peers.closed("n299.1", 1, true);
+		peers.opened(agent("n32"), 1);
+		expect(peers.everyMs).toBe(400);
 	});
 
 	it("is asked less often where there are many", () => {
@@ -168,6 +186,19 @@ describe("A9 an agent calls", () => {
 		expect(peers.calls("a.1", b).agent).toEqual(b);
 		peers.left("b.1");
 		expect(peers.calls("a.1", b)).toEqual({});
+	});
+
+	it("the first speaker of its group that speaks, else the coordinator", () => {
+		const peers = new Peers(LEASE_MS);
+		const called = () => peers.calls("d.1", a, [b, c]);
+		expect(called()).toEqual({ agent: b, guard: b });
+		peers.passOver("b.1");
+		expect(called()).toEqual({ agent: c, guard: c });
+		peers.left("c.1");
+		expect(called()).toEqual({ agent: a, guard: a });
+		peers.beginRound();
+		expect(called().agent).toEqual(b);
+		expect(peers.calls("b.1", a, [b, c]).agent).toEqual(a);
 	});
 
 	it("as coordinator nobody, and for its guard who has been linked for the longest time", () => {

@@ -140,6 +140,9 @@ describe("an agent's membership", () => {
 				onRecords() {},
 				known: new Set(),
 				knownFor: undefined,
+				isTold: false,
+				tellRound() {},
+				onRound() {},
 			},
 		});
 	const put = (round: RoundRecord) =>

@@ -1,0 +1,287 @@
+import { randomBytes } from "node:crypto";
+import type {
+	LinkedAgent as Agent,
+	RecordWrite,
+	RideMessage,
+	RoundNews,
+} from "../model/index.js";
+import type { Line } from "./exchange.js";
+import {
+	type LinkMessage,
+	type Passed,
+	type Said,
+	sealed,
+	withSecretHidden,
+} from "./messages.js";
+import type { Peers } from "./peers.js";
+
+/** Longer news are not told, only that there are some: a message of a link is bounded. In characters. */
+const LONGEST_NEWS = 40_000;
+
+/** An agent that has called, or for which a speaker has. */
+interface Caller {
+	readonly agent: Agent;
+	/** Its own line, or its speaker's. */
+	readonly line: Line;
+	readonly isPassed: boolean;
+	/** The head of which it is a member of a group. */
+	wants: string | undefined;
+}
+
+interface DownlinksOptions {
+	readonly now: () => number;
+	readonly peers: Peers;
+	readonly self: () => Agent;
+	readonly head: () => Agent | undefined;
+	/** Passes on to the head what an agent has said, or what has become of it. */
+	readonly pass: (agent: string, passed: Passed) => void;
+}
+
+/** What an agent says to those that have called it, and hears of them: it is their head, or speaks for them. */
+export class Downlinks {
+	/** By incarnation: of each agent the newest. */
+	private readonly callers = new Map<string, Caller>();
+	/**
+	 * The plan whose head this agent is, and the agents that were linked with it since, have not left and are not known to be
+	 * dead: without their word nobody works on without the store. That another process has a node's id says nothing of the
+	 * first one.
+	 */
+	private plan: string | undefined;
+	private readonly knownAgents = new Set<string>();
+	/** What its group knows of the round. */
+	private told: RoundNews | undefined;
+	private hearRide: (from: string, message: RideMessage) => void = () => {};
+	private hearWrite: (from: Agent, write: RecordWrite) => void = () => {};
+
+	constructor(private readonly options: DownlinksOptions) {}
+
+	get isCalled(): boolean {
+		return this.callers.size > 0;
+	}
+
+	get known(): ReadonlySet<string> {
+		return new Set(this.knownAgents);
+	}
+
+	begin(plan: string): void {
+		this.plan = plan;
+		for (const incarnation of this.knownAgents) {
+			if (!this.callers.has(incarnation)) this.knownAgents.delete(incarnation);
+		}
+		for (const one of this.callers.values())
+			this.say(one, { kind: "known", plan });
+	}
+
+	onRide(hear: (from: string, message: RideMessage) => void): void {
+		this.hearRide = hear;
+	}
+
+	onWrite(take: (from: Agent, write: RecordWrite) => void): void {
+		this.hearWrite = take;
+	}
+
+	/** Says it to one agent. */
+	tell(incarnation: string, said: Said): void {
+		const caller = this.callers.get(incarnation);
+		if (caller) this.say(caller, said);
+	}
+
+	/** Says it to all who have called it. */
+	tellAll(message: LinkMessage): void {
+		for (const { line, isPassed } of this.callers.values()) {
+			if (!isPassed) line.send(message);
+		}
+	}
+
+	/** Tells its group what is new of the round; null: it hears of no changes any more. */
+	tellRound(news: RoundNews | null): void {
+		const { told } = this;
+		if (news === null) {
+			this.told = undefined;
+			if (told) this.tellGroup(null);
+			return;
+		}
+		const revision = Math.max(news.revision, told?.revision ?? 0);
+		const known = told?.entries ?? [];
+		if (news.entries.length === 0) {
+			if (news.revision <= (told?.revision ?? 0)) return;
+			this.told = news;
+			this.tellGroup(news);
+			return;
+		}
+		const entries = news.entries.filter(({ key, modRevision }) =>
+			known.every((one) => one.key !== key || one.modRevision < modRevision),
+		);
+		const others = known.filter(({ key }) =>
+			entries.every((one) => one.key !== key),
+		);
+		this.told = { revision, entries: [...others, ...entries] };
+		if (entries.length > 0) this.tellGroup({ revision, entries });
+	}
+
+	opened(agent: Agent, line: Line): void {
+		this.enter({ agent, line, isPassed: false, wants: undefined });
+	}
+
+	/** With it those end for which it has spoken. */
+	closed(line: Line): void {
+		for (const caller of this.callers.values()) {
+			if (caller.line === line) this.lose(caller.agent.incarnation);
+		}
+	}
+
+	/** It was silent for too long. */
+	drop(incarnation: string): void {
+		const { line, isPassed } = this.callers.get(incarnation) ?? {};
+		if (!isPassed) line?.close("it was silent for too long");
+	}
+
+	/** Its guard says that nothing of it is left. */
+	forget(incarnation: string): void {
+		this.knownAgents.delete(incarnation);
+		this.options.pass(incarnation, { kind: "gone" });
+	}
+
+	/** What an agent says that has called. */
+	hear(incarnation: string, line: Line, message: LinkMessage): void {
+		const caller = this.callers.get(incarnation);
+		if (caller?.line !== line || caller.isPassed) return;
+		const { kind, head, agent, passed } = message;
+		if (kind === "ping") {
+			this.options.peers.heard(incarnation, this.options.now());
+		} else if (kind === "via") {
+			caller.wants = head;
+			this.passOpened(caller);
+			if (head !== undefined && this.told) this.tellRoundTo([line], this.told);
+		} else if (kind !== "passed") this.take(caller, message);
+		else if (agent === undefined || passed === undefined) return;
+		else if (head === this.options.self().incarnation) {
+			this.hearPassed(line, agent, passed);
+		} else if (agent === incarnation && head === this.head) {
+			this.options.pass(agent, passed);
+		}
+	}
+
+	/** The head says it to an agent of this one's group. */
+	passOn(agent: string, message: LinkMessage): void {
+		const to = this.callers.get(agent);
+		if (to?.wants === message.head) to?.line.send(message);
+	}
+
+	/** The head is there: it hears of the agents of the group. */
+	introduceAll(): void {
+		for (const caller of this.callers.values()) this.passOpened(caller);
+	}
+
+	/** The head is not heard any more. */
+	tellOfEnd(head: string): void {
+		const passed = { kind: "closed" } as const;
+		for (const { agent, line, wants } of this.callers.values()) {
+			if (wants !== head) continue;
+			line.send({ kind: "passed", agent: agent.incarnation, head, passed });
+		}
+	}
+
+	private get head(): string | undefined {
+		return this.options.head()?.incarnation;
+	}
+
+	private tellGroup(news: RoundNews | null): void {
+		const members = [...this.callers.values()].filter(
+			({ wants }) => wants !== undefined,
+		);
+		if (members.length === 0) return;
+		this.tellRoundTo(
+			members.map(({ line }) => line),
+			news,
+		);
+	}
+
+	private tellRoundTo(lines: readonly Line[], news: RoundNews | null): void {
+		const { link } = this.options.self();
+		if (link === undefined) return;
+		const text = news && sealed(news, link.secret);
+		const isLong = text !== null && text.length > LONGEST_NEWS;
+		const short = news && isLong ? { ...news, entries: [] } : undefined;
+		const told = short ? sealed(short, link.secret) : text;
+		for (const line of lines) line.send({ kind: "news", news: told });
+	}
+
+	private passOpened({ agent, wants }: Caller): void {
+		const secret = this.options.head()?.link?.secret;
+		if (wants !== this.head || secret === undefined) return;
+		const nonce = randomBytes(16).toString("hex");
+		const link = withSecretHidden(agent.link, secret, nonce);
+		const opened = { ...agent, link };
+		this.options.pass(agent.incarnation, { kind: "opened", opened, nonce });
+	}
+
+	/** The head hears an agent by its speaker. */
+	private hearPassed(line: Line, from: string, passed: Passed): void {
+		const { kind, opened, nonce } = passed;
+		if (kind === "opened") {
+			const { link } = this.options.self();
+			if (opened?.incarnation !== from || !nonce || !link) return;
+			const own = withSecretHidden(opened.link, link.secret, nonce);
+			const agent = { ...opened, link: own };
+			this.enter({ agent, line, isPassed: true, wants: undefined });
+			return;
+		}
+		if (kind === "gone") {
+			this.knownAgents.delete(from);
+			return;
+		}
+		const caller = this.callers.get(from);
+		if (caller?.line !== line || !caller.isPassed) return;
+		if (kind === "closed") this.lose(from);
+		else this.take(caller, passed);
+		if (kind === "bye") this.callers.delete(from);
+	}
+
+	private say({ agent, line, isPassed }: Caller, said: Said): void {
+		if (!isPassed) line.send(said);
+		else {
+			const [to, head] = [agent.incarnation, this.options.self().incarnation];
+			line.send({ kind: "passed", agent: to, head, passed: said });
+		}
+	}
+
+	private enter(caller: Caller): void {
+		const { agent, isPassed } = caller;
+		const { incarnation } = agent;
+		const { peers, now } = this.options;
+		const before = this.callers.get(incarnation);
+		this.knownAgents.add(incarnation);
+		this.callers.set(incarnation, caller);
+		peers.opened(agent, now(), isPassed);
+		if (!before?.isPassed)
+			before?.line.close("the same agent has called again");
+		this.say(caller, { kind: "known", plan: this.plan });
+	}
+
+	private lose(incarnation: string): void {
+		const { peers, now, pass } = this.options;
+		this.callers.delete(incarnation);
+		peers.closed(incarnation, now(), false);
+		pass(incarnation, { kind: "closed" });
+	}
+
+	/** Takes what a caller says to this agent. */
+	private take(
+		{ agent }: Caller,
+		{ kind, leaves, ride, write }: Passed | LinkMessage,
+	): void {
+		const { incarnation } = agent;
+		const { peers, now, pass } = this.options;
+		if (kind === "ride") {
+			if (ride) this.hearRide(incarnation, ride);
+		} else if (kind === "write") {
+			if (write) this.hearWrite(agent, write);
+		} else if (kind === "bye") {
+			// Who has another head may count on it that nobody rides without its word.
+			if (leaves) this.knownAgents.delete(incarnation);
+			pass(incarnation, { kind: "bye", leaves });
+			peers.closed(incarnation, now(), true);
+		} else throw new Error(`a caller cannot say ${kind}`);
+	}
+}

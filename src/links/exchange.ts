@@ -1,0 +1,271 @@
+import type {
+	LinkedAgent as Agent,
+	RecordWrite,
+	RecordWritten,
+	RideMessage,
+	RoundNews,
+} from "../model/index.js";
+import { Downlinks } from "./downlinks.js";
+import type { LinkMessage } from "./messages.js";
+import { type Calls, Peers, type Suspicion } from "./peers.js";
+import { Uplink } from "./uplink.js";
+
+/*
+ * Who says what to whom, whatever carries it.
+ *
+ * Each agent speaks with the head of its round. In a large round it calls the speaker of its group, which calls the head,
+ * and passes on what both say. So the head has few connections, and hears and knows the same agents as without speakers.
+ * A speaker decides nothing, and there may be two of one group: who hears nothing of the head by one calls the next. Who
+ * is of a group is also told what the one that it calls knows of the round, and need not watch it in the store.
+ */
+
+/** An agent that hears nothing of the head by a speaker that lives calls another one after so long, in milliseconds. */
+const HEARD_WITHIN_MS = 10_000;
+
+/** What carries messages to one other agent. */
+export interface Line {
+	send(message: LinkMessage): void;
+	close(why?: string): void;
+}
+
+/** A round as its agents call one another. */
+export interface Round {
+	readonly planId: string | null;
+	readonly head?: Agent | undefined;
+}
+
+/** A node's place in a round. */
+export interface Place {
+	readonly incarnation: string;
+	readonly planId?: string;
+	readonly speakers?: readonly Agent[] | undefined;
+}
+
+/** What a node knows of the run's other agents by its links. */
+export interface LinksNow {
+	/** The nodes that are heard. */
+	readonly heard: readonly string[];
+	readonly suspected: readonly Suspicion[];
+}
+
+export interface ExchangeOptions {
+	/** The steady time. */
+	readonly now: () => number;
+	/** How long an agent's lease decides at most, in milliseconds: then nobody suspects it any more. */
+	readonly decidedMs: number;
+	/** How often few agents say that they live, in milliseconds; see `Peers`. */
+	readonly pingMs?: number;
+	/** Calls these agents from now on. */
+	readonly call: (calls: Calls) => void;
+}
+
+/** One agent's part in what the agents of a run say to one another. */
+export class Exchange {
+	private self: Agent = { nodeId: "", incarnation: "" };
+	private round: Round = { planId: null };
+	private speakers: readonly Agent[] = [];
+	private readonly peers: Peers;
+	private readonly uplink: Uplink;
+	private readonly downlinks: Downlinks;
+
+	constructor(private readonly options: ExchangeOptions) {
+		const { now, decidedMs, pingMs } = options;
+		const peers = new Peers(decidedMs, pingMs);
+		this.peers = peers;
+		this.uplink = new Uplink({
+			now,
+			onOpened: () => this.downlinks.introduceAll(),
+			onUnlinked: (head) => this.downlinks.tellOfEnd(head),
+		});
+		this.downlinks = new Downlinks({
+			...{ now, peers },
+			self: () => this.self,
+			head: () => this.round.head,
+			pass: (...passed) => this.uplink.pass(...passed),
+		});
+	}
+
+	/** Call it with this process, and with each view of its round. */
+	follow(self: Agent, round: Round, place: Place | null): void {
+		const isOfRound = place !== null && place.planId === round.planId;
+		const { head } = round;
+		// A seat usually comes before its round.
+		const isSameHead = head?.incarnation === this.round.head?.incarnation;
+		if (isOfRound) this.speakers = place.speakers ?? [];
+		else if (!isSameHead) this.speakers = [];
+		if (round.planId !== this.round.planId) this.peers.beginRound();
+		this.self = self;
+		this.round = round;
+		const isOfGroup = this.speakers.length > 0;
+		this.call();
+		this.uplink.follow({ self, head, isOfGroup });
+	}
+
+	tellHead(ride: RideMessage): void {
+		this.uplink.tellHead(ride);
+	}
+
+	tell(incarnation: string, ride: RideMessage): void {
+		this.downlinks.tell(incarnation, { kind: "ride", ride });
+	}
+
+	begin(plan: string): void {
+		this.downlinks.begin(plan);
+	}
+
+	get known(): ReadonlySet<string> {
+		return this.downlinks.known;
+	}
+
+	get knownFor():
+		| { readonly plan: string; readonly since: number }
+		| undefined {
+		return this.uplink.knownFor;
+	}
+
+	listen(hear: (from: string, message: RideMessage) => void): void {
+		this.uplink.onRide(hear);
+		this.downlinks.onRide(hear);
+	}
+
+	askHead(write: RecordWrite): boolean {
+		return this.uplink.askHead(write);
+	}
+
+	answer(incarnation: string, written: RecordWritten): void {
+		this.downlinks.tell(incarnation, { kind: "written", written });
+	}
+
+	onRecords(
+		take: (from: Agent, write: RecordWrite) => void,
+		learn: (written: RecordWritten | undefined) => void,
+	): void {
+		this.downlinks.onWrite(take);
+		this.uplink.onWritten(learn);
+	}
+
+	get isTold(): boolean {
+		return this.uplink.isTold;
+	}
+
+	tellRound(news: RoundNews | null): void {
+		this.downlinks.tellRound(news);
+	}
+
+	onRound(hear: (news: RoundNews | null) => void): void {
+		this.uplink.onRound(hear);
+	}
+
+	/** What is known at this moment. */
+	get state(): LinksNow {
+		const { peers, options } = this;
+		const now = options.now();
+		return { heard: peers.heardNow(now), suspected: peers.suspected(now) };
+	}
+
+	/** Whether an agent has called. */
+	get isCalled(): boolean {
+		return this.downlinks.isCalled;
+	}
+
+	callerOpened(agent: Agent, line: Line): void {
+		this.downlinks.opened(agent, line);
+		this.call();
+	}
+
+	callerClosed(line: Line): void {
+		this.downlinks.closed(line);
+		this.call();
+	}
+
+	calleeOpened(agent: Agent, line: Line): void {
+		this.peers.opened(agent, this.options.now());
+		this.uplink.opened(agent, line);
+		this.call();
+	}
+
+	/** @param inOrder this agent has hung up */
+	calleeClosed({ incarnation }: Agent, line: Line, inOrder: boolean): void {
+		if (this.uplink.isBy(line)) this.uplink.unlink();
+		// It has been called again since.
+		else if (this.uplink.called?.incarnation === incarnation) return;
+		this.peers.closed(incarnation, this.options.now(), inOrder);
+		if (!inOrder) this.passOver(incarnation);
+		this.call();
+	}
+
+	/** A call was in vain. */
+	calleeFailed({ incarnation }: Agent): void {
+		this.passOver(incarnation);
+		this.call();
+	}
+
+	/** The guard of a dead process says that nothing of it is left. */
+	hearGuard({ incarnation }: Agent): void {
+		this.downlinks.forget(incarnation);
+	}
+
+	/** What an agent says that has called. */
+	hearCaller({ incarnation }: Agent, line: Line, message: LinkMessage): void {
+		this.downlinks.hear(incarnation, line, message);
+		if (message.kind === "bye") this.call();
+	}
+
+	/** What the agent says that was called. */
+	hearCallee({ incarnation }: Agent, line: Line, message: LinkMessage): void {
+		if (!this.uplink.isBy(line)) return;
+		const { peers, options } = this;
+		if (message.kind === "ping") {
+			peers.heard(incarnation, options.now(), message.everyMs);
+			line.send({ kind: "ping" });
+		} else if (message.kind === "bye") {
+			this.uplink.unlink();
+			peers.left(incarnation);
+			peers.closed(incarnation, options.now(), true);
+			this.call();
+		} else {
+			const other = this.uplink.hear(message);
+			if (other) this.downlinks.passOn(other.to, message);
+		}
+	}
+
+	/** Says to all who have called that this agent lives, and leaves those that say nothing. Returns when to do so again, in milliseconds. */
+	look(): number {
+		const { peers, options, uplink, downlinks } = this;
+		const now = options.now();
+		for (const { incarnation } of peers.forget(now)) {
+			downlinks.drop(incarnation);
+			if (uplink.called?.incarnation === incarnation) uplink.drop();
+		}
+		const { called, unheardSince = now } = uplink;
+		const isUnheard = now - unheardSince > HEARD_WITHIN_MS;
+		if (called && (isUnheard || peers.isSilent(called.incarnation, now))) {
+			this.passOver(called.incarnation);
+			this.call();
+		}
+		const { everyMs } = peers;
+		downlinks.tellAll({ kind: "ping", everyMs });
+		return everyMs;
+	}
+
+	/** Leaves the run in order: nobody suspects this agent. */
+	leave(): void {
+		this.downlinks.tellAll({ kind: "bye", leaves: true });
+	}
+
+	/** The head has no other place to be found at. */
+	private passOver(incarnation: string): void {
+		if (incarnation === this.round.head?.incarnation) return;
+		this.peers.passOver(incarnation);
+	}
+
+	private call(): void {
+		const { self, round, speakers, uplink } = this;
+		const calls = this.peers.calls(self.incarnation, round.head, speakers);
+		const { called } = uplink;
+		if (called && called.incarnation !== calls.agent?.incarnation) {
+			uplink.unlink();
+		}
+		this.options.call(calls);
+	}
+}

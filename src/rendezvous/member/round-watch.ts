@@ -1,0 +1,75 @@
+import type { RoundNews } from "../../model/index.js";
+import type { OnHint, Snapshot, Store, Watch } from "../../store/index.js";
+import type { RunKeys } from "../records/keys.js";
+
+/** The agent's connections to the run's other agents. */
+export interface RoundLinks {
+	/** Whether another agent tells this one what it hears of the round. */
+	readonly isTold: boolean;
+	/** Tells the agents of this one's group; null: it hears of no changes any more. */
+	tellRound(news: RoundNews | null): void;
+	/** Receives what it is told; null: it is told no more. */
+	onRound(hear: (news: RoundNews | null) => void): void;
+}
+
+interface RoundWatchOptions {
+	readonly store: Pick<Store, "watch">;
+	readonly keys: RunKeys;
+	/** Undefined: it has none. */
+	readonly links: RoundLinks | undefined;
+	readonly onHint: OnHint;
+	/** Changes may have been missed. */
+	readonly onMissed: () => void;
+}
+
+/**
+ * What an agent hears of the round and of who coordinates: by a watch in the store, or from the agent that it calls in its
+ * group, so that the store has few watches. It tells those that call it.
+ */
+export class RoundWatch {
+	private watch: Watch | undefined;
+	private closed = false;
+
+	constructor(private readonly options: RoundWatchOptions) {
+		options.links?.onRound((news) => {
+			if (this.closed) return;
+			if (news === null) options.onMissed();
+			else this.hear(news.revision, news.entries);
+		});
+	}
+
+	/** Hears of all that is later than these records. */
+	after({ revision, entries }: Snapshot): void {
+		const { links, store } = this.options;
+		const known = this.keys.flatMap((key) => entries.get(key) ?? []);
+		links?.tellRound({ revision, entries: known });
+		if (links?.isTold) {
+			this.watch?.close();
+			this.watch = undefined;
+		} else {
+			this.watch ??= store.watch(this.keys, revision, (...changed) =>
+				this.hear(...changed),
+			);
+		}
+	}
+
+	close(): void {
+		this.closed = true;
+		this.watch?.close();
+		this.options.links?.tellRound(null);
+	}
+
+	private get keys(): readonly string[] {
+		const { round, coordinator } = this.options.keys;
+		return [round, coordinator];
+	}
+
+	private hear(...[revision, news = []]: Parameters<OnHint>): void {
+		const { links, onHint } = this.options;
+		const own = news.filter(({ key }) => this.keys.includes(key));
+		if (revision !== undefined) {
+			links?.tellRound({ revision, entries: [...own] });
+		}
+		onHint(revision, own.length > 0 ? own : undefined);
+	}
+}
