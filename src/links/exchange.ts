@@ -239,7 +239,7 @@ export class Exchange {
 		}
 		const { called, unheardSince = now } = uplink;
 		const isUnheard = now - unheardSince > HEARD_WITHIN_MS;
-		if (called && (isUnheard || peers.isSilent(called.incarnation, now))) {
+		if (called && (isUnheard || peers.isLost(called.incarnation, now))) {
 			this.passOver(called.incarnation);
 			this.call();
 		}

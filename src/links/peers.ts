@@ -1,11 +1,17 @@
 import type { LinkedAgent as Agent } from "../model/index.js";
 
-/** How often both ends of a link say that they live, in milliseconds, while few agents are linked with one. */
-const PING_MS = 200;
+/**
+ * How often both ends of a link say that they live while few agents are linked with one: in such a part of the time after
+ * which a lease has decided, but no more often than in so many milliseconds.
+ */
+const PING_PART = 1 / 30;
+const SHORTEST_PING_MS = 200;
 /** So many agents are asked in that time; more of them are asked less often, so that it costs no more. */
 const FEW = 32;
 /** After so many times without a sign of life an agent is suspected. */
 const SILENT_FOR = 2.25;
+/** After such a part of the time after which its lease has decided, another speaker takes a silent one's place. */
+const LOST_PART = 0.25;
 
 interface Peer extends Agent {
 	/** When it was last heard, on the steady clock. */
@@ -47,7 +53,10 @@ export class Peers {
 	 */
 	constructor(
 		private readonly decidedMs: number,
-		private readonly pingMs = PING_MS,
+		private readonly pingMs = Math.max(
+			SHORTEST_PING_MS,
+			PING_PART * decidedMs,
+		),
 	) {}
 
 	/** How often each linked agent is to say that it lives, in milliseconds. */
@@ -123,10 +132,11 @@ export class Peers {
 			.map(({ nodeId }) => nodeId);
 	}
 
-	/** Whether it says nothing. */
-	isSilent(incarnation: string, now: number): boolean {
+	/** Whether it has said nothing for so long that its lease may soon decide: a busy machine lets one wait for less. */
+	isLost(incarnation: string, now: number): boolean {
 		const peer = this.known.get(incarnation);
-		return peer !== undefined && isSilent(peer, now);
+		if (peer === undefined || !isSilent(peer, now)) return false;
+		return now - peer.heardAt > LOST_PART * this.decidedMs;
 	}
 
 	/**

@@ -238,10 +238,10 @@ describe("A6 A9 agents in groups", () => {
 		const net = grouped();
 		const { exchange } = net.node("f");
 		net.node("c").exchange.look();
-		net.now = 300;
+		net.now = DECIDED_MS / 4;
 		exchange.look();
 		expect(calleeOf(net, "f")).toBe("c");
-		net.now = 600;
+		net.now += 1;
 		exchange.look();
 		expect(calleeOf(net, "f")).toBe("d");
 	});
