@@ -53,10 +53,7 @@ export class Peers {
 	 */
 	constructor(
 		private readonly decidedMs: number,
-		private readonly pingMs = Math.max(
-			SHORTEST_PING_MS,
-			PING_PART * decidedMs,
-		),
+		private readonly pingMs = Math.max(SHORTEST_PING_MS, PING_PART * decidedMs),
 	) {}
 
 	/** How often each linked agent is to say that it lives, in milliseconds. */

@@ -316,11 +316,13 @@ export class Ride {
 		return new Set([...links.known, incarnation]);
 	}
 
-	/** Whether all agents, all members of the round among them, have lately answered so. */
+	/** Whether all agents have lately answered so; to go on without the store, all members of the round among them. */
 	private haveAllSaid(kind: Answer["kind"]): boolean {
 		const { answers, agents, time, view } = this;
 		const members = answers.membersIfAll(kind, agents, time);
 		if (members === undefined) return false;
+		// Who is dead, or has left, relies on nothing.
+		if (kind === "back") return true;
 		const areEnough = members > 1 || this.options.ridesAlone;
 		return areEnough && members === view?.round.seats;
 	}

@@ -160,6 +160,38 @@ describe("A9 linked agents", () => {
 		expect(dead).toEqual([{ nodeId: "n39", incarnation: "n39.1" }]);
 	});
 
+	it("A6 of a large round hear the head by a speaker, and by the next one once that has left", async () => {
+		const nodes = await Promise.all(["a", "c", "d", "e"].map((id) => node(id)));
+		const [root, first, second, last] = nodes;
+		if (!root || !first || !second || !last) throw new Error("no node");
+		follow(root, root.self);
+		follow(first, root.self);
+		follow(second, root.self, first.self);
+		follow(last, root.self, first.self, second.self);
+		root.links.exchange.begin("plan");
+		const hearsRoot = ({ links }: Node) =>
+			links.exchange.knownFor?.plan === "plan";
+		await waitFor("the head's word", () => nodes.slice(1).every(hearsRoot));
+		expect([...hears(root)].sort()).toEqual(["c", "d", "e"]);
+		expect([hears(last), hears(second)]).toEqual([["c"], ["c"]]);
+		const rides: unknown[] = [];
+		last.links.exchange.listen((...said) => void rides.push(said));
+		const poll = { kind: "poll", plan: "plan", poll: 1 } as const;
+		root.links.exchange.tell("e.1", poll);
+		await waitFor("a poll", () => rides.length > 0);
+		expect(rides).toEqual([["a.1", poll]]);
+		last.voice?.socket.write(last.voice.word);
+		await waitFor("a guard's word", () => dead.length > 0);
+		await waitFor(
+			"that it is forgotten",
+			() => !root.links.exchange.known.has("e.1"),
+		);
+		first.links.close();
+		await waitFor("the next speaker", () => hears(second).includes("e"));
+		await waitFor("it at the head", () => root.links.exchange.known.has("e.1"));
+		expect([...hears(root)].sort()).toEqual(["d", "e"]);
+	});
+
 	it("suspect nobody who leaves in order, and call nobody then", async () => {
 		const [root, leaver] = await linked("a", "b");
 		leaver?.links.close();

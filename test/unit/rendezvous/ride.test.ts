@@ -332,6 +332,18 @@ describe("the head of a round", () => {
 		expect(head.releases).toBe(1);
 	});
 
+	it("does not wait for a member of which nothing is left", () => {
+		const head = headOf();
+		head.hearAll("away");
+		head.clock.pass(ASKS_MS);
+		head.keepAlive();
+		head.clock.pass(ASKS_MS);
+		head.links.known.delete("b-1");
+		head.hear("back", 3, C);
+		expect(head.toldBy("over")).toEqual(["c-1"]);
+		expect(head.ride.promisedUntil).toBe(NEVER);
+	});
+
 	it("plans again once what it permitted last is over, its machine's sleep in it", () => {
 		const head = headOf();
 		head.hearAll("away");
