@@ -295,7 +295,16 @@ describe("A6 A9 agents in groups", () => {
 		exchange.follow(self, { planId: "next", head: agent("b") }, place);
 		expect(exchange.askHead(WRITE)).toBe(false);
 		net.node("a").exchange.tell("f.1", POLL);
-		expect(net.node("f").rides).toEqual([]);
+		const { called, rides } = net.node("f");
+		const about = { kind: "passed", agent: "f.1" } as const;
+		called?.down.send({
+			...{ ...about, head: "a.1", passed: { kind: "ride", ride: POLL } },
+		});
+		expect(rides).toEqual([]);
+		called?.up.send({
+			...{ ...about, head: "b.1", passed: { kind: "ride", ride: AWAY } },
+		});
+		expect([...net.node("a").rides, ...net.node("b").rides]).toEqual([]);
 		expect(exchange.knownFor).toBeUndefined();
 		net.round("next", ["b"], ["c", "f"]);
 		expect(exchange.askHead(WRITE)).toBe(true);
@@ -373,8 +382,15 @@ describe("A6 T5 agents of a group are told what is new of the round", () => {
 			);
 		follow(c, "d");
 		follow(d, "c");
+		for (const { exchange, news: heard } of [c, d]) {
+			exchange.onRound((told) => {
+				heard.push(told);
+				exchange.tellRound(told);
+			});
+		}
 		c.exchange.tellRound(news(3));
 		expect(d.news).toEqual([news(3)]);
-		expect(net.said.filter((text) => text.includes("news"))).toHaveLength(1);
+		// Each has told the other once.
+		expect(net.said.filter((text) => text.includes("news"))).toHaveLength(2);
 	});
 });
