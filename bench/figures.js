@@ -11,7 +11,7 @@ import { lastOf } from "./marks.js";
 import { familyOf, processorShare, residentMegabytes } from "./processes.js";
 import { SCALE_FIGURES } from "./scale.js";
 import { SOFT_FIGURES } from "./soft.js";
-import { STAR_FIGURES } from "./star.js";
+import { TREE_FIGURES } from "./tree.js";
 import { VERDICT_FIGURES } from "./verdicts.js";
 import { WARM_FIGURES } from "./warm.js";
 
@@ -147,7 +147,7 @@ export const FIGURES = [
 	...SOFT_FIGURES,
 	...WARM_FIGURES,
 	...SCALE_FIGURES,
-	...STAR_FIGURES,
+	...TREE_FIGURES,
 	...HANG_FIGURES,
 	...CALM_FIGURES,
 	...LEDGER_FIGURES,

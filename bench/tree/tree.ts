@@ -1,4 +1,5 @@
-// The first node's end of many links, or the other ends of all of them. Usage: star.mjs head|bare, star.mjs members COUNT PORT [SECRET]
+// The first node's end of the links of a large round, or the other ends of all of them, speakers and those behind them.
+// Usage: tree.mjs head|bare, tree.mjs members COUNT PORT [SECRET]
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { systemClock } from "../../src/base/clock.js";
@@ -6,19 +7,23 @@ import { Caller } from "../../src/links/caller.js";
 import type { Connection } from "../../src/links/connection.js";
 import { frame } from "../../src/links/frames.js";
 import { Links } from "../../src/links/links.js";
+import { decode, LINK_MESSAGE } from "../../src/links/messages.js";
 import type { LinkedAgent } from "../../src/model/index.js";
 
 const HOST = "127.0.0.1";
 const PLAN = "plan-1";
 const HEAD = { nodeId: "head", incarnation: "aa" };
+/** So many agents have one speaker, itself among them. */
+const GROUP = 32;
 /** A lease's time to live. */
 const DECIDED_MS = 5_000;
+const NONCE = "00".repeat(16);
 const QUIET = { debug() {}, info() {}, warn() {} };
 const ANSWER = { kind: "away", plan: PLAN, poll: 1, isMember: true } as const;
 const asked = (poll: number) => ({ kind: "poll", plan: PLAN, poll }) as const;
 
 /** What the bench asks a head for. */
-interface Star {
+interface Tree {
 	readonly port: number;
 	readonly secret?: string;
 	/** How many members are linked. */
@@ -27,7 +32,7 @@ interface Star {
 	askAll(): Promise<void>;
 }
 
-async function head(): Promise<Star> {
+async function head(): Promise<Tree> {
 	let left = 0;
 	let done = () => {};
 	let poll = 0;
@@ -36,27 +41,29 @@ async function head(): Promise<Star> {
 		...{ decidedMs: DECIDED_MS, onDead: () => {} },
 	});
 	const { port, secret } = links.addressAt(HOST);
-	links.follow(HEAD, HEAD);
-	links.listen(() => {
+	const { exchange } = links;
+	const self = { ...HEAD, link: links.addressAt(HOST) };
+	links.follow(self, { planId: PLAN, head: self }, null);
+	exchange.listen(() => {
 		left -= 1;
 		if (left === 0) done();
 	});
 	return {
 		...{ port, secret },
-		linked: () => links.known.size,
+		linked: () => exchange.known.size,
 		askAll: () =>
 			new Promise((resolve) => {
-				const { known } = links;
+				const { known } = exchange;
 				left = known.size;
 				done = resolve;
 				poll += 1;
-				for (const one of known) links.tell(one, asked(poll));
+				for (const one of known) exchange.tell(one, asked(poll));
 			}),
 	};
 }
 
 /** As many connections, which carry as much. */
-async function bare(): Promise<Star> {
+async function bare(): Promise<Tree> {
 	const sockets = new Set<Socket>();
 	let left = 0;
 	let done = () => {};
@@ -83,17 +90,34 @@ async function bare(): Promise<Star> {
 	};
 }
 
-function member(index: number, port: number, secret: string): void {
-	const incarnation = index.toString(16).padStart(8, "0");
-	const self: LinkedAgent = { nodeId: `node-${index}`, incarnation };
-	const onOpen = (_: LinkedAgent, connection: Connection) =>
+/** An agent that has called the head, and speaks for others, which are not there. */
+function speaker(
+	first: number,
+	count: number,
+	port: number,
+	secret: string,
+): void {
+	const [self, ...others] = Array.from({ length: count }, (_, index) =>
+		agent(first + index),
+	);
+	if (self === undefined) return;
+	const head = HEAD.incarnation;
+	const onOpen = (_: LinkedAgent, connection: Connection) => {
 		connection.read((said) => {
-			const isAsked =
-				typeof said === "object" && said !== null && "ride" in said;
-			connection.send(
-				isAsked ? { kind: "ride", ride: ANSWER } : { kind: "ping" },
-			);
+			const { kind, agent, passed, ride } = decode(LINK_MESSAGE, said);
+			const answer = { kind: "ride", ride: ANSWER } as const;
+			if (kind === "ping") connection.send({ kind: "ping" });
+			else if (ride) connection.send(answer);
+			else if (passed?.ride) {
+				connection.send({ kind: "passed", agent, head, passed: answer });
+			}
 		});
+		for (const opened of others) {
+			const passed = { kind: "opened", opened, nonce: NONCE } as const;
+			const { incarnation } = opened;
+			connection.send({ kind: "passed", agent: incarnation, head, passed });
+		}
+	};
 	const caller = new Caller({
 		...{ clock: systemClock, random: Math.random, purpose: "agent", onOpen },
 		self: () => self,
@@ -101,6 +125,11 @@ function member(index: number, port: number, secret: string): void {
 		onFailed: () => {},
 	});
 	caller.want({ ...HEAD, link: { address: HOST, port, secret } });
+}
+
+function agent(index: number): LinkedAgent {
+	const incarnation = index.toString(16).padStart(8, "0");
+	return { nodeId: `node-${index}`, incarnation };
 }
 
 /** One after the other: it does not call again, as a real one does, where the queue of the server is full. */
@@ -114,23 +143,24 @@ async function bareMember(port: number): Promise<void> {
 
 const [role = "", count = "0", port = "0", secret] = process.argv.slice(2);
 if (role === "members") {
-	for (let index = 0; index < Number(count); index++) {
+	const many = Number(count);
+	for (let index = 0; index < many; index += secret ? GROUP : 1) {
 		if (secret === undefined) await bareMember(Number(port));
-		else member(index, Number(port), secret);
+		else speaker(index, Math.min(GROUP, many - index), Number(port), secret);
 	}
 } else {
-	const star = await (role === "head" ? head() : bare());
+	const tree = await (role === "head" ? head() : bare());
 	const tell = (value: unknown) => process.send?.(value);
 	const told = () => ({
-		linked: star.linked(),
+		linked: tree.linked(),
 		rssMb: process.memoryUsage.rss() / 1e6,
 		processorMs: processorMs(),
 	});
 	process.on("message", async (what) => {
-		if (what === "ask") await star.askAll();
+		if (what === "ask") await tree.askAll();
 		tell(told());
 	});
-	tell({ port: star.port, secret: star.secret });
+	tell({ port: tree.port, secret: tree.secret });
 }
 
 function processorMs(): number {

@@ -9,17 +9,17 @@ const SMOKE = 20;
 const IDLE_MS = 10_000;
 const LONGEST_MS = 120_000;
 const LOOKS_EVERY_MS = 50;
-const PROGRAM = fileURLToPath(new URL("star/star.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("tree/tree.ts", import.meta.url));
 const BARE = "a bare server";
 
 /**
  * What it costs the first node's launcher to hold the links of all others.
  * @type {readonly import("./figures.js").Figure[]}
  */
-export const STAR_FIGURES = [
+export const TREE_FIGURES = [
 	{
 		name: `links-${MANY}`,
-		title: `processor of one agent that asks ${MANY} others over its links, until all have answered`,
+		title: `processor of the first agent that asks ${MANY} others by links to their speakers, until all have answered`,
 		unit: "ms",
 		rounds: 5,
 		peers: [],
@@ -28,8 +28,8 @@ export const STAR_FIGURES = [
 		async open({ scratch, isQuick, isSmoke }) {
 			const program = await bundle(scratch, PROGRAM);
 			const size = isSmoke ? SMOKE : MANY;
-			const linked = await openStar(program, "head", size);
-			const bare = await openStar(program, "bare", size).catch((error) =>
+			const linked = await openTree(program, "head", size);
+			const bare = await openTree(program, "bare", size).catch((error) =>
 				linked.close().then(() => Promise.reject(error)),
 			);
 			const idle = await linked.idle(isQuick ? IDLE_MS / 10 : IDLE_MS);
@@ -37,7 +37,7 @@ export const STAR_FIGURES = [
 				bare,
 				measure: () => linked.ask(),
 				notes: () => [
-					`${size} links stood ${linked.afterMs.toFixed(0)} ms after the first call; idle they take ${idle.toFixed(2)} % of a core, and ${linked.rssMb.toFixed(0)} MB in all`,
+					`${size} agents were known ${linked.afterMs.toFixed(0)} ms after the first call; idle they take ${idle.toFixed(2)} % of a core, and ${linked.rssMb.toFixed(0)} MB in all`,
 				],
 				async close() {
 					await Promise.all([linked.close(), bare.close()]);
@@ -47,7 +47,7 @@ export const STAR_FIGURES = [
 	},
 ];
 
-async function openStar(program, role, size) {
+async function openTree(program, role, size) {
 	const head = start(program, role);
 	const [{ port, secret }] = await once(head, "message");
 	const given = secret === undefined ? [] : [secret];
