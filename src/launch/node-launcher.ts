@@ -21,7 +21,7 @@ import { within } from "../base/within.js";
 import type { AgentConfig } from "../config/index.js";
 import { hostIfAsked } from "../hosting/index.js";
 import type { Leave, ProbedNode, ProbePlace } from "../http/index.js";
-import { Links } from "../links/index.js";
+import type { Links } from "../links/index.js";
 import type { LinkedAgent, NodeLinks } from "../model/index.js";
 import { newIncarnation, type WorkerSpawner } from "../processes/index.js";
 import {
@@ -276,6 +276,7 @@ async function openLinks(
 	onDead: (dead: LinkedAgent) => void,
 ): Promise<Links | undefined> {
 	if (linkPort === undefined) return undefined;
+	const { Links } = await import("../links/links.js");
 	const random = Math.random;
 	const decidedMs = rendezvous.leaseTtlMs + LEASE_MARGIN_MS;
 	const about = { clock, random, log, port: linkPort, decidedMs, onDead };

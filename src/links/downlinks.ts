@@ -3,12 +3,12 @@ import type {
 	LinkedAgent as Agent,
 	RecordWrite,
 	RideMessage,
-	RoundNews,
 } from "../model/index.js";
-import type { Line } from "./exchange.js";
 import {
+	type Line,
 	type LinkMessage,
 	type Passed,
+	type RoundNews,
 	type Said,
 	sealed,
 	withSecretHidden,

@@ -3,10 +3,9 @@ import type {
 	RecordWrite,
 	RecordWritten,
 	RideMessage,
-	RoundNews,
 } from "../model/index.js";
 import { Downlinks } from "./downlinks.js";
-import type { LinkMessage } from "./messages.js";
+import type { Line, LinkMessage, RoundNews } from "./messages.js";
 import { type Calls, Peers, type Suspicion } from "./peers.js";
 import { Uplink } from "./uplink.js";
 
@@ -21,12 +20,6 @@ import { Uplink } from "./uplink.js";
 
 /** An agent that hears nothing of the head by a speaker that lives calls another one after so long, in milliseconds. */
 const HEARD_WITHIN_MS = 10_000;
-
-/** What carries messages to one other agent. */
-export interface Line {
-	send(message: LinkMessage): void;
-	close(why?: string): void;
-}
 
 /** A round as its agents call one another. */
 export interface Round {

@@ -9,6 +9,7 @@ import {
 	fields,
 	flag,
 	type Infer,
+	list,
 	nullable,
 	oneOf,
 	optional,
@@ -16,6 +17,7 @@ import {
 	type Verdict,
 } from "../base/shape.js";
 import {
+	count,
 	duration,
 	LINK_ADDRESS,
 	LINKED_AGENT,
@@ -24,8 +26,6 @@ import {
 	RECORD_WRITE,
 	RECORD_WRITTEN,
 	RIDE_MESSAGE,
-	ROUND_NEWS,
-	type RoundNews,
 	token,
 	words,
 } from "../model/index.js";
@@ -110,6 +110,24 @@ const PASSED = fields({
 	nonce: optional(token),
 });
 
+/** What is new of the record of the round, and of who coordinates. */
+export type RoundNews = Infer<typeof ROUND_NEWS>;
+
+const ROUND_NEWS = fields({
+	/** It is no older than this revision of the store. */
+	revision: count,
+	/** Keys as they are now; none: only the store tells. */
+	entries: list(
+		fields({
+			key: token,
+			value: words,
+			createRevision: count,
+			modRevision: count,
+			lease: nullable(token),
+		}),
+	),
+});
+
 /**
  * Later messages: a sign of life; the guard has ended all that a dead agent had started; what agent and head say.
  * For a group also: which head the agent wants to speak with, what one of them says to the other, and what is new of the
@@ -142,6 +160,12 @@ export const LINK_MESSAGE = fields({
 	/** Of `news`: see `sealed`; null: there will be none. */
 	news: optional(nullable(words)),
 });
+
+/** What carries messages to one other agent. */
+export interface Line {
+	send(message: LinkMessage): void;
+	close(why?: string): void;
+}
 
 /** @throws Error which says what is wrong with it */
 export function decode<T>(shape: Shape<T>, value: unknown): T {

@@ -25,8 +25,6 @@ export {
 	type RecordWritten,
 	RIDE_MESSAGE,
 	type RideMessage,
-	ROUND_NEWS,
-	type RoundNews,
 } from "./link.js";
 export type { Notice, NoticeListener, NoticeOrigin } from "./notice.js";
 export {

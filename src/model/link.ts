@@ -64,24 +64,6 @@ export const RECORD_WRITTEN = fields({
 	revision: nullable(count),
 });
 
-/** What is new of the record of the round, and of who coordinates. */
-export type RoundNews = Infer<typeof ROUND_NEWS>;
-
-export const ROUND_NEWS = fields({
-	/** It is no older than this revision of the store. */
-	revision: count,
-	/** Keys as they are now; none: only the store tells. */
-	entries: list(
-		fields({
-			key: token,
-			value: words,
-			createRevision: count,
-			modRevision: count,
-			lease: nullable(token),
-		}),
-	),
-});
-
 /** The other nodes, as one knows them by its links: who coordinates has one to each, others to the coordinator. */
 export type NodeLinks = Infer<typeof NODE_LINKS>;
 

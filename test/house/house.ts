@@ -7,7 +7,7 @@ const measures: readonly Bound[] = [
 	{
 		what: "files that run for two workers",
 		now: executedFiles().length,
-		bound: 240,
+		bound: 236,
 		goal: 180,
 		where: "",
 	},

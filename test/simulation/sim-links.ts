@@ -1,5 +1,5 @@
-import { Exchange, type Line } from "../../src/links/exchange.js";
-import { decode, LINK_MESSAGE } from "../../src/links/messages.js";
+import { Exchange } from "../../src/links/exchange.js";
+import { decode, LINK_MESSAGE, type Line } from "../../src/links/messages.js";
 import type { Calls } from "../../src/links/peers.js";
 import type { LinkedAgent } from "../../src/model/index.js";
 import { speakersOf } from "../../src/rendezvous/planner/seats.js";

@@ -1,6 +1,19 @@
-import type { RoundNews } from "../../model/index.js";
-import type { OnHint, Snapshot, Store, Watch } from "../../store/index.js";
+import type {
+	Entry,
+	OnHint,
+	Snapshot,
+	Store,
+	Watch,
+} from "../../store/index.js";
 import type { RunKeys } from "../records/keys.js";
+
+/** What is new of the round, and of who coordinates. */
+export interface RoundNews {
+	/** It is no older than this revision of the store. */
+	readonly revision: number;
+	/** Keys as they are now; none: only the store tells. */
+	readonly entries: readonly Entry[];
+}
 
 /** The agent's connections to the run's other agents. */
 export interface RoundLinks {
@@ -68,7 +81,7 @@ export class RoundWatch {
 		const { links, onHint } = this.options;
 		const own = news.filter(({ key }) => this.keys.includes(key));
 		if (revision !== undefined) {
-			links?.tellRound({ revision, entries: [...own] });
+			links?.tellRound({ revision, entries: own });
 		}
 		onHint(revision, own.length > 0 ? own : undefined);
 	}

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { Exchange, type Line } from "../../../src/links/exchange.js";
-import type { LinkMessage } from "../../../src/links/messages.js";
+import { Exchange } from "../../../src/links/exchange.js";
+import type {
+	Line,
+	LinkMessage,
+	RoundNews,
+} from "../../../src/links/messages.js";
 import type {
 	LinkedAgent,
 	RecordWritten,
 	RideMessage,
-	RoundNews,
 } from "../../../src/model/index.js";
 
 const DECIDED_MS = 6_000;

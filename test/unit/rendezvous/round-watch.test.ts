@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { RoundNews } from "../../../src/model/index.js";
 import {
 	type RoundLinks,
+	type RoundNews,
 	RoundWatch,
 } from "../../../src/rendezvous/member/round-watch.js";
 import { RunKeys } from "../../../src/rendezvous/records/keys.js";
