@@ -89,11 +89,12 @@ export class Exchange {
 	follow(self: Agent, round: Round, place: Place | null): void {
 		const isOfRound = place !== null && place.planId === round.planId;
 		const { head } = round;
+		const isNew = round.planId !== this.round.planId;
+		if (isNew) this.peers.beginRound();
 		// A seat usually comes before its round.
-		const isSameHead = head?.incarnation === this.round.head?.incarnation;
-		if (isOfRound) this.speakers = place.speakers ?? [];
-		else if (!isSameHead) this.speakers = [];
-		if (round.planId !== this.round.planId) this.peers.beginRound();
+		if (isNew || isOfRound) {
+			this.speakers = (isOfRound && place.speakers) || [];
+		}
 		this.self = self;
 		this.round = round;
 		const isOfGroup = this.speakers.length > 0;

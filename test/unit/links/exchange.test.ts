@@ -320,6 +320,18 @@ describe("A6 A9 agents in groups", () => {
 		expect(net.node("spare").news).toEqual([]);
 		expect(net.node("b").news).toEqual([news(3)]);
 	});
+
+	it("that have left the round call its head, though it has not changed", () => {
+		const net = grouped();
+		const { self, exchange } = net.node("f");
+		const head = agent("a");
+		// A seat usually comes before its round.
+		const next = { incarnation: "f.1", planId: "next", speakers: [] };
+		exchange.follow(self, { planId: "plan", head }, next);
+		expect(calleeOf(net, "f")).toBe("c");
+		exchange.follow(self, { planId: "other", head }, null);
+		expect(calleeOf(net, "f")).toBe("a");
+	});
 });
 
 describe("A6 T5 agents of a group are told what is new of the round", () => {
