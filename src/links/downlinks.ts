@@ -31,6 +31,8 @@ interface Caller {
 interface DownlinksOptions {
 	readonly now: () => number;
 	readonly peers: Peers;
+	/** Its link has ended. `inOrder`: it has said so. */
+	readonly onClosed: (incarnation: string, inOrder: boolean) => void;
 	readonly self: () => Agent;
 	readonly head: () => Agent | undefined;
 	/** Passes on to the head what an agent has said, or what has become of it. */
@@ -57,6 +59,10 @@ export class Downlinks {
 
 	get isCalled(): boolean {
 		return this.callers.size > 0;
+	}
+
+	has(incarnation: string): boolean {
+		return this.callers.has(incarnation);
 	}
 
 	get known(): ReadonlySet<string> {
@@ -235,7 +241,6 @@ export class Downlinks {
 		if (caller?.line !== line || !caller.isPassed) return;
 		if (kind === "closed") this.lose(from);
 		else this.take(caller, passed);
-		if (kind === "bye") this.callers.delete(from);
 	}
 
 	private say({ agent, line, isPassed }: Caller, said: Said): void {
@@ -260,9 +265,9 @@ export class Downlinks {
 	}
 
 	private lose(incarnation: string): void {
-		const { peers, now, pass } = this.options;
+		const { onClosed, pass } = this.options;
 		this.callers.delete(incarnation);
-		peers.closed(incarnation, now(), false);
+		onClosed(incarnation, false);
 		pass(incarnation, { kind: "closed" });
 	}
 
@@ -272,7 +277,7 @@ export class Downlinks {
 		{ kind, leaves, ride, write }: Passed | LinkMessage,
 	): void {
 		const { incarnation } = agent;
-		const { peers, now, pass } = this.options;
+		const { onClosed, pass } = this.options;
 		if (kind === "ride") {
 			if (ride) this.hearRide(incarnation, ride);
 		} else if (kind === "write") {
@@ -281,7 +286,8 @@ export class Downlinks {
 			// Who has another head may count on it that nobody rides without its word.
 			if (leaves) this.knownAgents.delete(incarnation);
 			pass(incarnation, { kind: "bye", leaves });
-			peers.closed(incarnation, now(), true);
+			this.callers.delete(incarnation);
+			onClosed(incarnation, true);
 		} else throw new Error(`a caller cannot say ${kind}`);
 	}
 }

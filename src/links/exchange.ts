@@ -79,6 +79,7 @@ export class Exchange {
 		});
 		this.downlinks = new Downlinks({
 			...{ now, peers },
+			onClosed: (...closed) => this.peerClosed(...closed),
 			self: () => this.self,
 			head: () => this.round.head,
 			pass: (...passed) => this.uplink.pass(...passed),
@@ -190,7 +191,7 @@ export class Exchange {
 		if (this.uplink.isBy(line)) this.uplink.unlink();
 		// It has been called again since.
 		else if (this.uplink.called?.incarnation === incarnation) return;
-		this.peers.closed(incarnation, this.options.now(), inOrder);
+		this.peerClosed(incarnation, inOrder);
 		if (!inOrder) this.passOver(incarnation);
 		this.call();
 	}
@@ -222,7 +223,7 @@ export class Exchange {
 		} else if (message.kind === "bye") {
 			this.uplink.unlink();
 			peers.left(incarnation);
-			peers.closed(incarnation, options.now(), true);
+			this.peerClosed(incarnation, true);
 			this.call();
 		} else {
 			const other = this.uplink.hear(message);
@@ -252,6 +253,14 @@ export class Exchange {
 	/** Leaves the run in order: nobody suspects this agent. */
 	leave(): void {
 		this.downlinks.tellAll({ kind: "bye", leaves: true });
+	}
+
+	/** Two agents of a group may have called each other: the one that speaks for it changes with the rounds. */
+	private peerClosed(incarnation: string, inOrder: boolean): void {
+		const { peers, downlinks, uplink, options } = this;
+		const isCalled = uplink.called?.incarnation === incarnation;
+		if (isCalled || downlinks.has(incarnation)) return;
+		peers.closed(incarnation, options.now(), inOrder);
 	}
 
 	/** The head has no other place to be found at. */

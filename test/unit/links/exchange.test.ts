@@ -332,6 +332,32 @@ describe("A6 A9 agents in groups", () => {
 		exchange.follow(self, { planId: "other", head }, null);
 		expect(calleeOf(net, "f")).toBe("a");
 	});
+
+	it.each([
+		"c",
+		"f",
+	])("notice that their new speaker is silent where they were its, and %s knows first", (first) => {
+		const net = grouped();
+		const second = first === "c" ? "f" : "c";
+		const follow = (nodeId: string) => {
+			const { self, exchange } = net.node(nodeId);
+			const round = { planId: "next", head: agent("a") };
+			const speakers = nodeId === "c" ? [agent("f")] : [];
+			exchange.follow(self, round, { ...self, planId: "next", speakers });
+		};
+		follow(first);
+		follow(second);
+		expect(calleeOf(net, "c")).toBe("f");
+		for (const [one, other] of [
+			["c", "f"],
+			["f", "c"],
+		] as const) {
+			expect(net.node(one).exchange.state.heard).toContain(other);
+		}
+		net.now = DECIDED_MS;
+		net.node("c").exchange.look();
+		expect(calleeOf(net, "c")).toBe("a");
+	});
 });
 
 describe("A6 T5 agents of a group are told what is new of the round", () => {
