@@ -52,6 +52,8 @@ export class Downlinks {
 	private readonly knownAgents = new Set<string>();
 	/** What its group knows of the round. */
 	private told: RoundNews | undefined;
+	/** The revision of the last news without keys: it may be that of one which was deleted. */
+	private unnamed = 0;
 	private hearRide: (from: string, message: RideMessage) => void = () => {};
 	private hearWrite: (from: Agent, write: RecordWrite) => void = () => {};
 
@@ -104,14 +106,16 @@ export class Downlinks {
 		const { told } = this;
 		if (news === null) {
 			this.told = undefined;
+			this.unnamed = 0;
 			if (told) this.tellGroup(null);
 			return;
 		}
 		const revision = Math.max(news.revision, told?.revision ?? 0);
 		const known = told?.entries ?? [];
 		if (news.entries.length === 0) {
-			if (news.revision <= (told?.revision ?? 0)) return;
-			this.told = news;
+			if (news.revision <= this.unnamed) return;
+			this.unnamed = news.revision;
+			this.told = { revision, entries: [] };
 			this.tellGroup(news);
 			return;
 		}

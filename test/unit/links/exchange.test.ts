@@ -374,12 +374,22 @@ describe("A6 T5 agents of a group are told what is new of the round", () => {
 		expect(heard).toHaveLength(1);
 		told.tellRound(news(5));
 		expect(heard.at(-1)).toEqual(news(5));
-		told.tellRound({ revision: 5, entries: [] });
-		expect(heard).toHaveLength(2);
 		told.tellRound({ revision: 6, entries: [] });
+		told.tellRound({ revision: 6, entries: [] });
+		expect(heard).toHaveLength(3);
 		expect(heard.at(-1)).toEqual({ revision: 6, entries: [] });
 		expect(net.node("a").news).toEqual([]);
 		expect(net.node("c").exchange.isTold).toBe(false);
+	});
+
+	it("also that a key has gone, of which their speaker has read before its watch said so", () => {
+		const net = grouped();
+		const told = net.node("c").exchange;
+		const { news: heard } = net.node("f");
+		told.tellRound(news(3));
+		told.tellRound({ ...news(3), revision: 11 });
+		told.tellRound({ revision: 10, entries: [] });
+		expect(heard).toEqual([news(3), { revision: 10, entries: [] }]);
 	});
 
 	it("but not what is too long for a link", () => {
