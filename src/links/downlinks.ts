@@ -18,6 +18,9 @@ import type { Peers } from "./peers.js";
 /** Longer news are not told, only that there are some: a message of a link is bounded. In characters. */
 const LONGEST_NEWS = 40_000;
 
+/** What an agent says to its head by a speaker. Of anything else the head would end that one's connection. */
+const SAID_BY_SPEAKER: readonly Passed["kind"][] = ["ride", "write"];
+
 /** An agent that has called, or for which a speaker has. */
 interface Caller {
 	readonly agent: Agent;
@@ -168,6 +171,8 @@ export class Downlinks {
 		else if (head === this.options.self().incarnation) {
 			this.hearPassed(line, agent, passed);
 		} else if (agent === incarnation && head === this.head) {
+			const { kind } = passed;
+			if (!SAID_BY_SPEAKER.includes(kind)) throw new Error(cannotSay(kind));
 			this.options.pass(agent, passed);
 		}
 	}
@@ -292,6 +297,8 @@ export class Downlinks {
 			pass(incarnation, { kind: "bye", leaves });
 			this.callers.delete(incarnation);
 			onClosed(incarnation, true);
-		} else throw new Error(`a caller cannot say ${kind}`);
+		} else throw new Error(cannotSay(kind));
 	}
 }
+
+const cannotSay = (kind: string) => `a caller cannot say ${kind}`;

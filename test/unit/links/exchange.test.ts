@@ -311,6 +311,19 @@ describe("A6 A9 agents in groups", () => {
 		expect(exchange.knownFor).toMatchObject({ plan: "next" });
 	});
 
+	it("do not end their speaker's connection by what no member says", () => {
+		const net = grouped();
+		const said = net.said.length;
+		for (const kind of ["known", "opened", "closed", "gone"] as const) {
+			const about = { kind: "passed", agent: "f.1", head: "a.1" } as const;
+			expect(() =>
+				net.node("f").called?.up.send({ ...about, passed: { kind } }),
+			).toThrow(`a caller cannot say ${kind}`);
+		}
+		// Nobody has passed it on.
+		expect(net.said).toHaveLength(said + 4);
+	});
+
 	it("that are of none call the head", () => {
 		const net = grouped();
 		const { self, exchange } = net.node("spare");
