@@ -48,7 +48,7 @@ export interface LinksNow {
 	readonly suspected: readonly Suspicion[];
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
 	/** The steady time. */
 	readonly now: () => number;
 	/** How long an agent's lease decides at most, in milliseconds: then nobody suspects it any more. */

@@ -24,7 +24,7 @@ interface Callee {
 }
 
 /** Where this agent is heard, and by whom. */
-export interface Circle {
+interface Circle {
 	readonly self: Agent;
 	readonly head: Agent | undefined;
 	/** Whether the agent is one of a group: it is told of the round's changes. */
