@@ -66,6 +66,14 @@ export class Downlinks {
 		return this.callers.size > 0;
 	}
 
+	/** Whether an agent of its group wants to speak with the head by this one. */
+	get isWanted(): boolean {
+		const { head } = this;
+		return [...this.callers.values()].some(
+			({ wants }) => wants !== undefined && wants === head,
+		);
+	}
+
 	has(incarnation: string): boolean {
 		return this.callers.has(incarnation);
 	}

@@ -210,7 +210,7 @@ export class Exchange {
 	/** What an agent says that has called. */
 	hearCaller({ incarnation }: Agent, line: Line, message: LinkMessage): void {
 		this.downlinks.hear(incarnation, line, message);
-		if (message.kind === "bye") this.call();
+		if (message.kind === "bye" || message.kind === "via") this.call();
 	}
 
 	/** What the agent says that was called. */
@@ -255,7 +255,7 @@ export class Exchange {
 		this.downlinks.tellAll({ kind: "bye", leaves: true });
 	}
 
-	/** Two agents of a group may have called each other: the one that speaks for it changes with the rounds. */
+	/** Two agents may have called each other: whom one calls changes with the rounds. */
 	private peerClosed(incarnation: string, inOrder: boolean): void {
 		const { peers, downlinks, uplink, options } = this;
 		const isCalled = uplink.called?.incarnation === incarnation;
@@ -270,8 +270,14 @@ export class Exchange {
 	}
 
 	private call(): void {
-		const { self, round, speakers, uplink } = this;
-		const calls = this.peers.calls(self.incarnation, round.head, speakers);
+		const { self, round, speakers, uplink, downlinks } = this;
+		// Who speaks for others does so with the head, also where an earlier speaker lives, but not for them.
+		const hasSpeaker = speakers.length > 0 && !downlinks.isWanted;
+		const calls = this.peers.calls(
+			self.incarnation,
+			round.head,
+			hasSpeaker ? speakers : [],
+		);
 		const { called } = uplink;
 		if (called && called.incarnation !== calls.agent?.incarnation) {
 			uplink.unlink();
