@@ -29,6 +29,8 @@ interface Caller {
 	readonly isPassed: boolean;
 	/** The head of which it is a member of a group. */
 	wants: string | undefined;
+	/** The number of that wish. */
+	number: number;
 }
 
 interface DownlinksOptions {
@@ -141,7 +143,7 @@ export class Downlinks {
 	}
 
 	opened(agent: Agent, line: Line): void {
-		this.enter({ agent, line, isPassed: false, wants: undefined });
+		this.enter({ agent, line, isPassed: false, wants: undefined, number: 0 });
 	}
 
 	/** With it those end for which it has spoken. */
@@ -167,11 +169,11 @@ export class Downlinks {
 	hear(incarnation: string, line: Line, message: LinkMessage): void {
 		const caller = this.callers.get(incarnation);
 		if (caller?.line !== line || caller.isPassed) return;
-		const { kind, head, agent, passed } = message;
+		const { kind, head, agent, passed, number = 0 } = message;
 		if (kind === "ping") {
 			this.options.peers.heard(incarnation, this.options.now());
 		} else if (kind === "via") {
-			caller.wants = head;
+			Object.assign(caller, { wants: head, number });
 			this.passOpened(caller);
 			if (head !== undefined && this.told) this.tellRoundTo([line], this.told);
 		} else if (kind !== "passed") this.take(caller, message);
@@ -230,31 +232,34 @@ export class Downlinks {
 		for (const line of lines) line.send({ kind: "news", news: told });
 	}
 
-	private passOpened({ agent, wants }: Caller): void {
+	private passOpened({ agent, wants, number }: Caller): void {
 		const secret = this.options.head()?.link?.secret;
 		if (wants !== this.head || secret === undefined) return;
 		const nonce = randomBytes(16).toString("hex");
 		const link = withSecretHidden(agent.link, secret, nonce);
 		const opened = { ...agent, link };
-		this.options.pass(agent.incarnation, { kind: "opened", opened, nonce });
+		const passed = { kind: "opened", opened, nonce, number } as const;
+		this.options.pass(agent.incarnation, passed);
 	}
 
 	/** The head hears an agent by its speaker. */
 	private hearPassed(line: Line, from: string, passed: Passed): void {
-		const { kind, opened, nonce } = passed;
+		const { kind, opened, nonce, number = 0 } = passed;
+		const caller = this.callers.get(from);
 		if (kind === "opened") {
 			const { link } = this.options.self();
 			if (opened?.incarnation !== from || !nonce || !link) return;
+			// It may have called another one since, and not be linked with this one any more.
+			if (caller && caller.number > number) return;
 			const own = withSecretHidden(opened.link, link.secret, nonce);
 			const agent = { ...opened, link: own };
-			this.enter({ agent, line, isPassed: true, wants: undefined });
+			this.enter({ agent, line, isPassed: true, wants: undefined, number });
 			return;
 		}
 		if (kind === "gone") {
 			this.knownAgents.delete(from);
 			return;
 		}
-		const caller = this.callers.get(from);
 		if (caller?.line !== line || !caller.isPassed) return;
 		if (kind === "closed") this.lose(from);
 		else this.take(caller, passed);

@@ -276,6 +276,23 @@ describe("A6 A9 agents in groups", () => {
 		expect(c.exchange.state.heard).toContain("d");
 	});
 
+	it("are heard by their newest speaker, though an earlier one speaks for them again", () => {
+		const net = grouped();
+		const [c, f] = [net.node("c"), net.node("f")];
+		const opened = net.said.findLast((text) => text.includes('{"nodeId":"f"'));
+		if (!f.called || opened === undefined) throw new Error("no call");
+		net.close(f.called);
+		expect(calleeOf(net, "f")).toBe("d");
+		// It does not know yet that its connection has ended, and calls the head again.
+		c.called?.up.send(JSON.parse(opened));
+		const about = { kind: "passed", agent: "f.1", head: "a.1" } as const;
+		c.called?.up.send({ ...about, passed: { kind: "closed" } });
+		expect(f.exchange.askHead(WRITE)).toBe(true);
+		expect(net.node("a").asked).toEqual([agent("f")]);
+		net.node("a").exchange.tell("f.1", POLL);
+		expect(f.rides).toEqual([["a.1", POLL]]);
+	});
+
 	it("write by themselves while their speaker does not hear the head, and call the next one after a time", () => {
 		const net = grouped();
 		net.kill("a");
