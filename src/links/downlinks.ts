@@ -18,6 +18,9 @@ import type { Peers } from "./peers.js";
 /** Longer news are not told, only that there are some: a message of a link is bounded. In characters. */
 const LONGEST_NEWS = 40_000;
 
+/** What an agent says to its head by a speaker. Of anything else the head would end that one's connection. */
+const SAID_BY_SPEAKER: readonly Passed["kind"][] = ["ride", "write"];
+
 /** An agent that has called, or for which a speaker has. */
 interface Caller {
 	readonly agent: Agent;
@@ -26,11 +29,15 @@ interface Caller {
 	readonly isPassed: boolean;
 	/** The head of which it is a member of a group. */
 	wants: string | undefined;
+	/** The number of that wish. */
+	number: number;
 }
 
 interface DownlinksOptions {
 	readonly now: () => number;
 	readonly peers: Peers;
+	/** Its link has ended. `inOrder`: it has said so. */
+	readonly onClosed: (incarnation: string, inOrder: boolean) => void;
 	readonly self: () => Agent;
 	readonly head: () => Agent | undefined;
 	/** Passes on to the head what an agent has said, or what has become of it. */
@@ -50,6 +57,8 @@ export class Downlinks {
 	private readonly knownAgents = new Set<string>();
 	/** What its group knows of the round. */
 	private told: RoundNews | undefined;
+	/** The revision of the last news without keys: it may be that of one which was deleted. */
+	private unnamed = 0;
 	private hearRide: (from: string, message: RideMessage) => void = () => {};
 	private hearWrite: (from: Agent, write: RecordWrite) => void = () => {};
 
@@ -57,6 +66,18 @@ export class Downlinks {
 
 	get isCalled(): boolean {
 		return this.callers.size > 0;
+	}
+
+	/** Whether an agent of its group wants to speak with the head by this one. */
+	get isWanted(): boolean {
+		const { head } = this;
+		return [...this.callers.values()].some(
+			({ wants }) => wants !== undefined && wants === head,
+		);
+	}
+
+	has(incarnation: string): boolean {
+		return this.callers.has(incarnation);
 	}
 
 	get known(): ReadonlySet<string> {
@@ -98,14 +119,16 @@ export class Downlinks {
 		const { told } = this;
 		if (news === null) {
 			this.told = undefined;
+			this.unnamed = 0;
 			if (told) this.tellGroup(null);
 			return;
 		}
 		const revision = Math.max(news.revision, told?.revision ?? 0);
 		const known = told?.entries ?? [];
 		if (news.entries.length === 0) {
-			if (news.revision <= (told?.revision ?? 0)) return;
-			this.told = news;
+			if (news.revision <= this.unnamed) return;
+			this.unnamed = news.revision;
+			this.told = { revision, entries: [] };
 			this.tellGroup(news);
 			return;
 		}
@@ -120,7 +143,7 @@ export class Downlinks {
 	}
 
 	opened(agent: Agent, line: Line): void {
-		this.enter({ agent, line, isPassed: false, wants: undefined });
+		this.enter({ agent, line, isPassed: false, wants: undefined, number: 0 });
 	}
 
 	/** With it those end for which it has spoken. */
@@ -146,11 +169,11 @@ export class Downlinks {
 	hear(incarnation: string, line: Line, message: LinkMessage): void {
 		const caller = this.callers.get(incarnation);
 		if (caller?.line !== line || caller.isPassed) return;
-		const { kind, head, agent, passed } = message;
+		const { kind, head, agent, passed, number = 0 } = message;
 		if (kind === "ping") {
 			this.options.peers.heard(incarnation, this.options.now());
 		} else if (kind === "via") {
-			caller.wants = head;
+			Object.assign(caller, { wants: head, number });
 			this.passOpened(caller);
 			if (head !== undefined && this.told) this.tellRoundTo([line], this.told);
 		} else if (kind !== "passed") this.take(caller, message);
@@ -158,6 +181,8 @@ export class Downlinks {
 		else if (head === this.options.self().incarnation) {
 			this.hearPassed(line, agent, passed);
 		} else if (agent === incarnation && head === this.head) {
+			const { kind } = passed;
+			if (!SAID_BY_SPEAKER.includes(kind)) throw new Error(cannotSay(kind));
 			this.options.pass(agent, passed);
 		}
 	}
@@ -207,35 +232,37 @@ export class Downlinks {
 		for (const line of lines) line.send({ kind: "news", news: told });
 	}
 
-	private passOpened({ agent, wants }: Caller): void {
+	private passOpened({ agent, wants, number }: Caller): void {
 		const secret = this.options.head()?.link?.secret;
 		if (wants !== this.head || secret === undefined) return;
 		const nonce = randomBytes(16).toString("hex");
 		const link = withSecretHidden(agent.link, secret, nonce);
 		const opened = { ...agent, link };
-		this.options.pass(agent.incarnation, { kind: "opened", opened, nonce });
+		const passed = { kind: "opened", opened, nonce, number } as const;
+		this.options.pass(agent.incarnation, passed);
 	}
 
 	/** The head hears an agent by its speaker. */
 	private hearPassed(line: Line, from: string, passed: Passed): void {
-		const { kind, opened, nonce } = passed;
+		const { kind, opened, nonce, number = 0 } = passed;
+		const caller = this.callers.get(from);
 		if (kind === "opened") {
 			const { link } = this.options.self();
 			if (opened?.incarnation !== from || !nonce || !link) return;
+			// It may have called another one since, and not be linked with this one any more.
+			if (caller && caller.number > number) return;
 			const own = withSecretHidden(opened.link, link.secret, nonce);
 			const agent = { ...opened, link: own };
-			this.enter({ agent, line, isPassed: true, wants: undefined });
+			this.enter({ agent, line, isPassed: true, wants: undefined, number });
 			return;
 		}
 		if (kind === "gone") {
 			this.knownAgents.delete(from);
 			return;
 		}
-		const caller = this.callers.get(from);
 		if (caller?.line !== line || !caller.isPassed) return;
 		if (kind === "closed") this.lose(from);
 		else this.take(caller, passed);
-		if (kind === "bye") this.callers.delete(from);
 	}
 
 	private say({ agent, line, isPassed }: Caller, said: Said): void {
@@ -260,9 +287,9 @@ export class Downlinks {
 	}
 
 	private lose(incarnation: string): void {
-		const { peers, now, pass } = this.options;
+		const { onClosed, pass } = this.options;
 		this.callers.delete(incarnation);
-		peers.closed(incarnation, now(), false);
+		onClosed(incarnation, false);
 		pass(incarnation, { kind: "closed" });
 	}
 
@@ -272,7 +299,7 @@ export class Downlinks {
 		{ kind, leaves, ride, write }: Passed | LinkMessage,
 	): void {
 		const { incarnation } = agent;
-		const { peers, now, pass } = this.options;
+		const { onClosed, pass } = this.options;
 		if (kind === "ride") {
 			if (ride) this.hearRide(incarnation, ride);
 		} else if (kind === "write") {
@@ -281,7 +308,10 @@ export class Downlinks {
 			// Who has another head may count on it that nobody rides without its word.
 			if (leaves) this.knownAgents.delete(incarnation);
 			pass(incarnation, { kind: "bye", leaves });
-			peers.closed(incarnation, now(), true);
-		} else throw new Error(`a caller cannot say ${kind}`);
+			this.callers.delete(incarnation);
+			onClosed(incarnation, true);
+		} else throw new Error(cannotSay(kind));
 	}
 }
+
+const cannotSay = (kind: string) => `a caller cannot say ${kind}`;

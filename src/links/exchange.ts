@@ -41,7 +41,7 @@ export interface LinksNow {
 	readonly suspected: readonly Suspicion[];
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
 	/** The steady time. */
 	readonly now: () => number;
 	/** How long an agent's lease decides at most, in milliseconds: then nobody suspects it any more. */
@@ -72,6 +72,7 @@ export class Exchange {
 		});
 		this.downlinks = new Downlinks({
 			...{ now, peers },
+			onClosed: (...closed) => this.peerClosed(...closed),
 			self: () => this.self,
 			head: () => this.round.head,
 			pass: (...passed) => this.uplink.pass(...passed),
@@ -82,11 +83,12 @@ export class Exchange {
 	follow(self: Agent, round: Round, place: Place | null): void {
 		const isOfRound = place !== null && place.planId === round.planId;
 		const { head } = round;
+		const isNew = round.planId !== this.round.planId;
+		if (isNew) this.peers.beginRound();
 		// A seat usually comes before its round.
-		const isSameHead = head?.incarnation === this.round.head?.incarnation;
-		if (isOfRound) this.speakers = place.speakers ?? [];
-		else if (!isSameHead) this.speakers = [];
-		if (round.planId !== this.round.planId) this.peers.beginRound();
+		if (isNew || isOfRound) {
+			this.speakers = (isOfRound && place.speakers) || [];
+		}
 		this.self = self;
 		this.round = round;
 		const isOfGroup = this.speakers.length > 0;
@@ -182,7 +184,7 @@ export class Exchange {
 		if (this.uplink.isBy(line)) this.uplink.unlink();
 		// It has been called again since.
 		else if (this.uplink.called?.incarnation === incarnation) return;
-		this.peers.closed(incarnation, this.options.now(), inOrder);
+		this.peerClosed(incarnation, inOrder);
 		if (!inOrder) this.passOver(incarnation);
 		this.call();
 	}
@@ -201,7 +203,7 @@ export class Exchange {
 	/** What an agent says that has called. */
 	hearCaller({ incarnation }: Agent, line: Line, message: LinkMessage): void {
 		this.downlinks.hear(incarnation, line, message);
-		if (message.kind === "bye") this.call();
+		if (message.kind === "bye" || message.kind === "via") this.call();
 	}
 
 	/** What the agent says that was called. */
@@ -214,7 +216,7 @@ export class Exchange {
 		} else if (message.kind === "bye") {
 			this.uplink.unlink();
 			peers.left(incarnation);
-			peers.closed(incarnation, options.now(), true);
+			this.peerClosed(incarnation, true);
 			this.call();
 		} else {
 			const other = this.uplink.hear(message);
@@ -246,6 +248,14 @@ export class Exchange {
 		this.downlinks.tellAll({ kind: "bye", leaves: true });
 	}
 
+	/** Two agents may have called each other: whom one calls changes with the rounds. */
+	private peerClosed(incarnation: string, inOrder: boolean): void {
+		const { peers, downlinks, uplink, options } = this;
+		const isCalled = uplink.called?.incarnation === incarnation;
+		if (isCalled || downlinks.has(incarnation)) return;
+		peers.closed(incarnation, options.now(), inOrder);
+	}
+
 	/** The head has no other place to be found at. */
 	private passOver(incarnation: string): void {
 		if (incarnation === this.round.head?.incarnation) return;
@@ -253,8 +263,14 @@ export class Exchange {
 	}
 
 	private call(): void {
-		const { self, round, speakers, uplink } = this;
-		const calls = this.peers.calls(self.incarnation, round.head, speakers);
+		const { self, round, speakers, uplink, downlinks } = this;
+		// Who speaks for others does so with the head, also where an earlier speaker lives, but not for them.
+		const hasSpeaker = speakers.length > 0 && !downlinks.isWanted;
+		const calls = this.peers.calls(
+			self.incarnation,
+			round.head,
+			hasSpeaker ? speakers : [],
+		);
 		const { called } = uplink;
 		if (called && called.incarnation !== calls.agent?.incarnation) {
 			uplink.unlink();

@@ -91,7 +91,10 @@ const SAID = fields({
 	...said,
 });
 
-/** What a speaker passes on. `opened`: of an agent that is linked with it now, with the nonce that hides its secret. */
+/**
+ * What a speaker passes on. `opened`: of an agent that is linked with it now, with the nonce that hides its secret, and the
+ * number of its wish.
+ */
 export type Passed = Infer<typeof PASSED>;
 
 const PASSED = fields({
@@ -108,6 +111,7 @@ const PASSED = fields({
 	...said,
 	opened: optional(LINKED_AGENT),
 	nonce: optional(token),
+	number: optional(count),
 });
 
 /** What is new of the record of the round, and of who coordinates. */
@@ -156,6 +160,8 @@ export const LINK_MESSAGE = fields({
 	/** The process of the head, and of the agent that speaks with it. */
 	head: optional(token),
 	agent: optional(token),
+	/** Of `via`: numbers what one agent wants. */
+	number: optional(count),
 	passed: optional(PASSED),
 	/** Of `news`: see `sealed`; null: there will be none. */
 	news: optional(nullable(words)),

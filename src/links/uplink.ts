@@ -24,7 +24,7 @@ interface Callee {
 }
 
 /** Where this agent is heard, and by whom. */
-export interface Circle {
+interface Circle {
 	readonly self: Agent;
 	readonly head: Agent | undefined;
 	/** Whether the agent is one of a group: it is told of the round's changes. */
@@ -45,6 +45,7 @@ export class Uplink {
 		isOfGroup: false,
 	};
 	private callee: Callee | undefined;
+	private wishes = 0;
 	private heardPlan:
 		| { readonly by: string; readonly plan: string; readonly since: number }
 		| undefined;
@@ -166,7 +167,8 @@ export class Uplink {
 			this.hearRound(null);
 		}
 		const wanted = isOfGroup || !isHead ? head?.incarnation : undefined;
-		callee.line.send({ kind: "via", head: wanted });
+		this.wishes += 1;
+		callee.line.send({ kind: "via", head: wanted, number: this.wishes });
 		if (isHead) this.options.onOpened();
 		else this.hearWritten(undefined);
 	}

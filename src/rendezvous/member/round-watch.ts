@@ -41,6 +41,8 @@ interface RoundWatchOptions {
  */
 export class RoundWatch {
 	private watch: Watch | undefined;
+	/** So many keys were there, and have not gone as far as anybody is told. */
+	private there = 0;
 	private closed = false;
 
 	constructor(private readonly options: RoundWatchOptions) {
@@ -55,6 +57,11 @@ export class RoundWatch {
 	after({ revision, entries }: Snapshot): void {
 		const { links, store } = this.options;
 		const known = this.keys.flatMap((key) => entries.get(key) ?? []);
+		// A broken watch may not have said so.
+		if (known.length < this.there) {
+			links?.tellRound({ revision, entries: [] });
+		}
+		this.there = known.length;
 		links?.tellRound({ revision, entries: known });
 		if (links?.isTold) {
 			this.watch?.close();
@@ -81,6 +88,7 @@ export class RoundWatch {
 		const { links, onHint } = this.options;
 		const own = news.filter(({ key }) => this.keys.includes(key));
 		if (revision !== undefined) {
+			if (own.length === 0) this.there = 0;
 			links?.tellRound({ revision, entries: own });
 		}
 		onHint(revision, own.length > 0 ? own : undefined);

@@ -263,6 +263,39 @@ describe("A6 A9 agents in groups", () => {
 		expect(exchange.state.heard).not.toContain("e");
 	});
 
+	it("are heard by the next speaker where the first one lives, but not for them", () => {
+		const net = grouped();
+		const [c, f] = [net.node("c"), net.node("f")];
+		const before = f.called;
+		if (!before) throw new Error("no call");
+		net.close(before);
+		expect(["d", "e", "f"].map((id) => calleeOf(net, id))).toEqual([
+			...["a", "c", "d"],
+		]);
+		expect(f.exchange.askHead(WRITE)).toBe(true);
+		expect(net.node("a").asked).toEqual([agent("f")]);
+		if (f.called) net.close(f.called);
+		expect(["d", "f"].map((id) => calleeOf(net, id))).toEqual(["c", "a"]);
+		expect(c.exchange.state.heard).toContain("d");
+	});
+
+	it("are heard by their newest speaker, though an earlier one speaks for them again", () => {
+		const net = grouped();
+		const [c, f] = [net.node("c"), net.node("f")];
+		const opened = net.said.findLast((text) => text.includes('{"nodeId":"f"'));
+		if (!f.called || opened === undefined) throw new Error("no call");
+		net.close(f.called);
+		expect(calleeOf(net, "f")).toBe("d");
+		// It does not know yet that its connection has ended, and calls the head again.
+		c.called?.up.send(JSON.parse(opened));
+		const about = { kind: "passed", agent: "f.1", head: "a.1" } as const;
+		c.called?.up.send({ ...about, passed: { kind: "closed" } });
+		expect(f.exchange.askHead(WRITE)).toBe(true);
+		expect(net.node("a").asked).toEqual([agent("f")]);
+		net.node("a").exchange.tell("f.1", POLL);
+		expect(f.rides).toEqual([["a.1", POLL]]);
+	});
+
 	it("write by themselves while their speaker does not hear the head, and call the next one after a time", () => {
 		const net = grouped();
 		net.kill("a");
@@ -314,6 +347,19 @@ describe("A6 A9 agents in groups", () => {
 		expect(exchange.knownFor).toMatchObject({ plan: "next" });
 	});
 
+	it("do not end their speaker's connection by what no member says", () => {
+		const net = grouped();
+		const said = net.said.length;
+		for (const kind of ["known", "opened", "closed", "gone"] as const) {
+			const about = { kind: "passed", agent: "f.1", head: "a.1" } as const;
+			expect(() =>
+				net.node("f").called?.up.send({ ...about, passed: { kind } }),
+			).toThrow(`a caller cannot say ${kind}`);
+		}
+		// Nobody has passed it on.
+		expect(net.said).toHaveLength(said + 4);
+	});
+
 	it("that are of none call the head", () => {
 		const net = grouped();
 		const { self, exchange } = net.node("spare");
@@ -322,6 +368,39 @@ describe("A6 A9 agents in groups", () => {
 		net.node("a").exchange.tellRound(news(3));
 		expect(net.node("spare").news).toEqual([]);
 		expect(net.node("b").news).toEqual([news(3)]);
+	});
+
+	it("that have left the round call its head, though it has not changed", () => {
+		const net = grouped();
+		const { self, exchange } = net.node("f");
+		const head = agent("a");
+		// A seat usually comes before its round.
+		const next = { incarnation: "f.1", planId: "next", speakers: [] };
+		exchange.follow(self, { planId: "plan", head }, next);
+		expect(calleeOf(net, "f")).toBe("c");
+		exchange.follow(self, { planId: "other", head }, null);
+		expect(calleeOf(net, "f")).toBe("a");
+	});
+
+	it.each([
+		"c",
+		"f",
+	])("keep sight of their new head, for which they spoke, and it of them, where %s knows first", (first) => {
+		const net = grouped();
+		for (const nodeId of [first, "c", "f"]) {
+			const { self, exchange } = net.node(nodeId);
+			const round = { planId: "next", head: agent("f") };
+			exchange.follow(self, round, { ...self, planId: "next" });
+		}
+		expect(calleeOf(net, "c")).toBe("f");
+		net.now = DECIDED_MS;
+		for (const [one, nodeId] of [
+			["c", "f"],
+			["f", "c"],
+		] as const) {
+			const { suspected } = net.node(one).exchange.state;
+			expect(suspected).toContainEqual({ nodeId, why: "silent" });
+		}
 	});
 });
 
@@ -339,12 +418,22 @@ describe("A6 T5 agents of a group are told what is new of the round", () => {
 		expect(heard).toHaveLength(1);
 		told.tellRound(news(5));
 		expect(heard.at(-1)).toEqual(news(5));
-		told.tellRound({ revision: 5, entries: [] });
-		expect(heard).toHaveLength(2);
 		told.tellRound({ revision: 6, entries: [] });
+		told.tellRound({ revision: 6, entries: [] });
+		expect(heard).toHaveLength(3);
 		expect(heard.at(-1)).toEqual({ revision: 6, entries: [] });
 		expect(net.node("a").news).toEqual([]);
 		expect(net.node("c").exchange.isTold).toBe(false);
+	});
+
+	it("also that a key has gone, of which their speaker has read before its watch said so", () => {
+		const net = grouped();
+		const told = net.node("c").exchange;
+		const { news: heard } = net.node("f");
+		told.tellRound(news(3));
+		told.tellRound({ ...news(3), revision: 11 });
+		told.tellRound({ revision: 10, entries: [] });
+		expect(heard).toEqual([news(3), { revision: 10, entries: [] }]);
 	});
 
 	it("but not what is too long for a link", () => {
@@ -385,15 +474,8 @@ describe("A6 T5 agents of a group are told what is new of the round", () => {
 			);
 		follow(c, "d");
 		follow(d, "c");
-		for (const { exchange, news: heard } of [c, d]) {
-			exchange.onRound((told) => {
-				heard.push(told);
-				exchange.tellRound(told);
-			});
-		}
-		c.exchange.tellRound(news(3));
-		expect(d.news).toEqual([news(3)]);
-		// Each has told the other once.
-		expect(net.said.filter((text) => text.includes("news"))).toHaveLength(2);
+		expect(["c", "d"].map((id) => calleeOf(net, id))).toEqual(["d", "a"]);
+		d.exchange.tellRound(news(3));
+		expect(c.news).toEqual([news(3)]);
 	});
 });

@@ -239,6 +239,7 @@ describe("A9 linked agents", () => {
 			head.self,
 		);
 		await waitFor("b.2", () => head.links.exchange.known.has("b.2"));
+		await waitFor("its head", () => hears(second).includes("a"));
 		await waitFor(
 			"a plan",
 			() => first.links.exchange.knownFor?.plan === "plan",

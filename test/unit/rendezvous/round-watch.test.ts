@@ -108,6 +108,26 @@ describe("A6 T5 an agent hears of its round", () => {
 		expect(watching).toMatchObject([{ after: 11 }]);
 	});
 
+	it("and passes on that a key has gone, once, though no watch has said so", () => {
+		const [round, leader] = [entry(KEYS.round, 5), entry(KEYS.coordinator, 6)];
+		watch.after(at(7, round, leader));
+		const [{ hint } = { hint: () => {} }] = watching;
+		hint();
+		links.told.length = 0;
+		watch.after(at(9, round));
+		watch.after(at(10, round));
+		expect(links.told).toEqual([
+			{ revision: 9, entries: [] },
+			{ revision: 9, entries: [round] },
+			{ revision: 10, entries: [round] },
+		]);
+		watch.after(at(12, round, entry(KEYS.coordinator, 11)));
+		hint(13);
+		links.told.length = 0;
+		watch.after(at(14, round));
+		expect(links.told).toEqual([{ revision: 14, entries: [round] }]);
+	});
+
 	it("until it is closed, and then says so", () => {
 		watch.after(at(7));
 		watch.close();
