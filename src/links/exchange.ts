@@ -229,10 +229,15 @@ export class Exchange {
 		}
 	}
 
-	/** Says to all who have called that this agent lives, and leaves those that say nothing. Returns when to do so again, in milliseconds. */
-	look(): number {
+	/**
+	 * Says to all who have called that this agent lives, and leaves those that say nothing. Returns when to do so again, in
+	 * milliseconds.
+	 * @param lateMs for so long this agent stood still itself, and heard nobody
+	 */
+	look(lateMs = 0): number {
 		const { peers, options, uplink, downlinks } = this;
 		const now = options.now();
+		peers.excuse(lateMs, now);
 		for (const { incarnation } of peers.forget(now)) {
 			downlinks.drop(incarnation);
 			if (uplink.called?.incarnation === incarnation) uplink.drop();
