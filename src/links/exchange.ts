@@ -265,7 +265,9 @@ export class Exchange {
 	}
 
 	private call(): void {
-		const { self, round, speakers, uplink } = this;
+		const { self, round, uplink, downlinks } = this;
+		// Who speaks for others is heard by the head itself.
+		const speakers = downlinks.isCalled ? [] : this.speakers;
 		const calls = this.peers.calls(self.incarnation, round.head, speakers);
 		const { called } = uplink;
 		if (called && called.incarnation !== calls.agent?.incarnation) {
