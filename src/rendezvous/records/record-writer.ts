@@ -110,6 +110,11 @@ export class RecordWriter {
 		return this.intent?.state === "leaving";
 	}
 
+	/** The same, where the store does not know it yet. */
+	get leavesUnsaid(): boolean {
+		return this.isLeaving && this.written?.state !== "leaving";
+	}
+
 	/** Replaces the previous intent; null: nothing more is to be written. */
 	want(intent: Intent | null): void {
 		this.intent = intent;
