@@ -4,6 +4,8 @@ import { FrameReader, frame } from "./frames.js";
 
 /** A peer that does not read is left once so many bytes wait for it. */
 const MOST_QUEUED = 1_048_576;
+/** How long a peer may take to hang up too, in milliseconds. */
+const LINGER_MS = 1_000;
 /** A guard's connection carries nothing for hours: this keeps it alive, and tells that its other end is gone. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -50,10 +52,15 @@ export class Connection {
 		process.nextTick(() => socket.uncork());
 	}
 
-	/** Ends it after what was sent. A peer that does not read keeps no process alive. */
+	/**
+	 * Ends it after what was sent, once the other end has read it: what that one has sent and nobody reads would take it
+	 * away. A peer that does not read keeps no process alive.
+	 */
 	end(): void {
+		this.read(() => {});
 		this.socket.unref();
-		this.socket.destroySoon();
+		this.socket.setTimeout(LINGER_MS, () => this.socket.destroy());
+		this.socket.end();
 	}
 
 	close(why = ""): void {

@@ -18,9 +18,6 @@ import { Uplink } from "./uplink.js";
  * is of a group is also told what the one that it calls knows of the round, and need not watch it in the store.
  */
 
-/** An agent that hears nothing of the head by a speaker that lives calls another one after so long, in milliseconds. */
-const HEARD_WITHIN_MS = 10_000;
-
 /** A round as its agents call one another. */
 export interface Round {
 	readonly planId: string | null;
@@ -224,16 +221,22 @@ export class Exchange {
 		}
 	}
 
-	/** Says to all who have called that this agent lives, and leaves those that say nothing. Returns when to do so again, in milliseconds. */
-	look(): number {
+	/**
+	 * Says to all who have called that this agent lives, and leaves those that say nothing. Returns when to do so again, in
+	 * milliseconds.
+	 * @param lateMs for so long this agent stood still itself, and heard nobody
+	 */
+	look(lateMs = 0): number {
 		const { peers, options, uplink, downlinks } = this;
 		const now = options.now();
+		peers.excuse(lateMs, now);
 		for (const { incarnation } of peers.forget(now)) {
 			downlinks.drop(incarnation);
 			if (uplink.called?.incarnation === incarnation) uplink.drop();
 		}
 		const { called, unheardSince = now } = uplink;
-		const isUnheard = now - unheardSince > HEARD_WITHIN_MS;
+		// Its own lease decides about the head before.
+		const isUnheard = now - unheardSince > options.decidedMs;
 		if (called && (isUnheard || peers.isLost(called.incarnation, now))) {
 			this.passOver(called.incarnation);
 			this.call();

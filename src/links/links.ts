@@ -61,6 +61,7 @@ export class Links {
 	private readonly guardLine: Caller;
 	private guard: GuardVoice | undefined;
 	private cancelLook = () => {};
+	private lookAt: number;
 	private readonly told = new Set<string>();
 
 	private constructor(
@@ -99,7 +100,8 @@ export class Links {
 			onFailed: this.tellBlocked,
 		});
 		server.on("connection", (socket) => this.accept(socket));
-		this.cancelLook = clock.wakeAt(clock.now(), this.look);
+		this.lookAt = clock.now();
+		this.cancelLook = clock.wakeAt(this.lookAt, this.look);
 	}
 
 	/** Listens for other agents. @throws Error if the port cannot be had */
@@ -195,9 +197,10 @@ export class Links {
 	private readonly look = (): void => {
 		this.cancelLook();
 		const { clock } = this.options;
-		const everyMs = this.exchange.look();
+		const everyMs = this.exchange.look(clock.now() - this.lookAt);
 		const nextMs = this.exchange.isCalled ? everyMs : ALONE_MS;
-		this.cancelLook = clock.wakeAt(clock.now() + nextMs, this.look);
+		this.lookAt = clock.now() + nextMs;
+		this.cancelLook = clock.wakeAt(this.lookAt, this.look);
 	};
 
 	private readonly tellBlocked = (

@@ -82,6 +82,14 @@ export class Peers {
 		if (peer) Object.assign(peer, { heardAt: now, everyMs });
 	}
 
+	/** For so long this agent could not have heard anybody. */
+	excuse(lateMs: number, now: number): void {
+		if (lateMs <= 0) return;
+		for (const peer of this.known.values()) {
+			peer.heardAt = Math.min(now, peer.heardAt + lateMs);
+		}
+	}
+
 	/** @param inOrder it said that it leaves, or this agent has hung up */
 	closed(incarnation: string, now: number, inOrder: boolean): void {
 		const peer = this.known.get(incarnation);

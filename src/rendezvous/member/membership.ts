@@ -192,11 +192,12 @@ export class Membership {
 		await Promise.all([said, this.revokeLost()]);
 	}
 
-	/** Who begins the run again need not wait for a member that has seen its end. Who leaves before has said so. */
+	/** Who goes on need not wait for a member that has seen the run's end, or whose record was too late to say that it leaves. */
 	private async sayLeft(): Promise<void> {
 		const { ride, session, keys, options } = this;
 		const isOfPlan = this.lastView?.seat != null;
-		if (!this.isOver || !isOfPlan || ride === undefined) return;
+		const isDue = this.isOver || session?.leavesUnsaid;
+		if (!isDue || !isOfPlan || ride === undefined) return;
 		if (!session?.guard.isReliable) return;
 		await options.store.transaction([], [leftWrite(keys, options.identity)]);
 	}

@@ -152,6 +152,11 @@ export class Session {
 		return this.standing;
 	}
 
+	/** Whether the agent leaves the run, and could not say so in its record yet. */
+	get leavesUnsaid(): boolean {
+		return this.writer.leavesUnsaid;
+	}
+
 	/** Starts calling `onView` with the present view and each change. */
 	start(): void {
 		if (this.guard.check()) this.loop.requestRead();

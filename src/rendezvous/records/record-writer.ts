@@ -110,6 +110,11 @@ export class RecordWriter {
 		return this.intent?.state === "leaving";
 	}
 
+	/** The same, where the store does not know it. */
+	get leavesUnsaid(): boolean {
+		return this.isLeaving && this.written?.state !== "leaving";
+	}
+
 	/** Replaces the previous intent; null: nothing more is to be written. */
 	want(intent: Intent | null): void {
 		this.intent = intent;
@@ -170,7 +175,11 @@ export class RecordWriter {
 		const relayed =
 			relay &&
 			(await relay.write({ record, seats, lease: lease.id, ...guards }));
-		const { succeeded, revision, read } = relayed
+		const {
+			succeeded,
+			revision: modRevision,
+			read,
+		} = relayed
 			? { succeeded: true, revision: relayed }
 			: await store.transaction(
 					[
@@ -183,9 +192,8 @@ export class RecordWriter {
 		if (read !== undefined) (succeeded ? made : refused)?.take(read);
 		if (!succeeded) return true;
 		this.written = intent;
-		this.writtenAt = revision;
-		const createRevision = present?.createRevision ?? revision;
-		const modRevision = revision;
+		this.writtenAt = modRevision;
+		const createRevision = present?.createRevision ?? modRevision;
 		const written = { value, lease: lease.id, createRevision, modRevision };
 		this.standing = { ...standing, present: written };
 		this.options.onWritten?.({ key, ...written });

@@ -1,4 +1,4 @@
-import { Duplex } from "node:stream";
+import { Duplex as NodeDuplex } from "node:stream";
 import { connect } from "node:tls";
 import {
 	type CallOptions,
@@ -22,12 +22,13 @@ import { backgroundClock, type Clock } from "../../base/clock.js";
 import { CODE, type Status } from "./errors.js";
 import {
 	type AnswerTime,
+	type Duplex,
 	type EtcdStream,
 	type OnEnd,
 	PendingCalls,
 	type StreamHandlers,
 } from "./pending-calls.js";
-import { Sockets } from "./sockets.js";
+import { outside, Sockets } from "./sockets.js";
 
 function channelOptions({ withinMs }: AnswerTime) {
 	return {
@@ -71,7 +72,7 @@ function forgoServerNameWarning(): void {
 	isForgone = true;
 	const before = process.noDeprecation ?? false;
 	process.noDeprecation = true;
-	const nowhere = new Duplex({ read() {}, write() {} });
+	const nowhere = new NodeDuplex({ read() {}, write() {} });
 	connect({ socket: nowhere, servername: "127.0.0.1" })
 		.on("error", () => {})
 		.destroy();
@@ -203,11 +204,9 @@ export class EtcdClient {
 		handlers: StreamHandlers<LeaseKeepAliveResponse>,
 	): EtcdStream<LeaseKeepAliveRequest> {
 		const { leaseClient } = this.client;
-		return this.pending.stream(
-			(onEnd) =>
-				this.start(token, onEnd, (options) =>
-					leaseClient.leaseKeepAlive(options),
-				),
+		return this.stream(
+			token,
+			(options) => leaseClient.leaseKeepAlive(options),
 			handlers,
 		);
 	}
@@ -217,9 +216,9 @@ export class EtcdClient {
 		handlers: StreamHandlers<WatchResponse>,
 	): EtcdStream<WatchRequest> {
 		const { watchClient } = this.client;
-		return this.pending.stream(
-			(onEnd) =>
-				this.start(token, onEnd, (options) => watchClient.watch(options)),
+		return this.stream(
+			token,
+			(options) => watchClient.watch(options),
 			handlers,
 		);
 	}
@@ -228,6 +227,17 @@ export class EtcdClient {
 	close(status: Status): void {
 		this.pending.endAll(status);
 		this.sockets.destroyAll(() => this.client.close());
+	}
+
+	private stream<Request, Answer>(
+		token: string | undefined,
+		open: (options: CallOptions) => Promise<Duplex<Request, Answer>>,
+		{ onAnswer, onEnd }: StreamHandlers<Answer>,
+	): EtcdStream<Request> {
+		return this.pending.stream((ended) => this.start(token, ended, open), {
+			onAnswer: (answer) => outside(() => onAnswer(answer)),
+			onEnd: (status) => outside(() => onEnd(status)),
+		});
 	}
 
 	private call<Answer>(

@@ -3,7 +3,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 import type { Clock } from "../../base/clock.js";
 
-const whoOpens = new AsyncLocalStorage<Sockets>();
+const whoOpens = new AsyncLocalStorage<Sockets | undefined>();
 
 /** Those that may open a socket now. While there are any, every promise of the process costs a little more. */
 const opening = new Set<Sockets>();
@@ -13,6 +13,12 @@ const TURNS_UNTIL_SEEN = 4;
 
 /** gRPC may connect once more after its back-off, also after it was closed. Longer than that takes, in milliseconds. */
 const LAST_TRY_MS = 5_000;
+
+/** Runs what a message leads to: the sockets that it opens are its own. */
+export function outside(work: () => void): void {
+	if (whoOpens.getStore() === undefined) work();
+	else whoOpens.run(undefined, work);
+}
 
 subscribe("net.client.socket", (message) => {
 	const { socket } = message as { readonly socket?: unknown };

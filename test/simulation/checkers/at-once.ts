@@ -53,6 +53,12 @@ function* whetherLeft({ at, of }: Word, history: History) {
 	);
 	if (isOneDead || !isQuiet(others, at, until, history)) return;
 	if (mayBePromised(others, at, history)) return;
+	const members = others.filter(
+		(other) => seats?.get(other.nodeId)?.incarnation === other.incarnation,
+	);
+	if (members.some((other) => other !== of && mayRide(other, at, history))) {
+		return;
+	}
 	const isLeft = history.commits.some(
 		(commit) =>
 			commit.at > at &&
@@ -75,6 +81,19 @@ function mayBePromised(
 	return (
 		rideOutMs !== undefined &&
 		processes.some(({ disturbed }) => isWithin(disturbed, since, at))
+	);
+}
+
+/** Whether its lease has lapsed, and nobody has heard that it is dead: for all that is known it works on without the store. */
+function mayRide(
+	process: ProcessHistory,
+	at: number,
+	history: History,
+): boolean {
+	return (
+		history.spec.rideOutMs !== undefined &&
+		recordOf(process, at, history) === undefined &&
+		history.words.every((word) => word.of !== process || word.at > at)
 	);
 }
 

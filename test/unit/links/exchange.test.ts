@@ -249,6 +249,20 @@ describe("A6 A9 agents in groups", () => {
 		expect(calleeOf(net, "f")).toBe("d");
 	});
 
+	it("are heard by the next speaker also where the first one speaks on", () => {
+		const net = grouped();
+		const { called } = net.node("f");
+		if (called) net.close(called);
+		expect(["c", "d", "e", "f"].map((id) => calleeOf(net, id))).toEqual([
+			...["a", "a", "c", "d"],
+		]);
+		net.node("f").exchange.tellHead(AWAY);
+		expect(net.node("a").rides).toEqual([["f.1", AWAY]]);
+		const again = net.node("f").called;
+		if (again) net.close(again);
+		expect(["d", "f"].map((id) => calleeOf(net, id))).toEqual(["c", "a"]);
+	});
+
 	it("are suspected by the head where their speaker says that they have gone, until they come again", () => {
 		const net = grouped();
 		net.kill("f");
@@ -306,11 +320,11 @@ describe("A6 A9 agents in groups", () => {
 		const lives = () => {
 			for (const id of ["c", "d"]) net.node(id).exchange.look();
 		};
-		net.now = 9_900;
+		net.now = DECIDED_MS;
 		lives();
 		exchange.look();
 		expect(calleeOf(net, "f")).toBe("c");
-		net.now = 10_001;
+		net.now = DECIDED_MS + 1;
 		lives();
 		exchange.look();
 		expect(calleeOf(net, "f")).toBe("d");

@@ -226,6 +226,18 @@ describe("A9 linked agents", () => {
 		await waitFor("both heard", () => hears(root)[0] && hears(other)[0]);
 	});
 
+	it("blame nobody for the time in which they stood still", async () => {
+		const [head, speaker] = await linked("a", "b");
+		const clock = new VirtualClock();
+		const member = await node("c", { clock });
+		if (!head || !speaker) throw new Error("no node");
+		follow(member, head.self, speaker.self);
+		await waitFor("the speaker", () => hears(member).includes("b"));
+		clock.standStill(30_000);
+		expect(hears(member)).toEqual(["b"]);
+		expect(suspects(member)).toEqual([]);
+	});
+
 	it("stay known to the head until they leave the run, also if another one has the same node id", async () => {
 		const [head, first, third] = await linked("a", "b", "c");
 		const second = await node("b");

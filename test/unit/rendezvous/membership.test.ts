@@ -289,6 +289,28 @@ describe("an agent's membership", () => {
 		expect(JSON.parse(said).incarnation).toBe(whoLeft);
 	});
 
+	it("says that it has left also where its record could not say so any more", async () => {
+		const other = linked("b");
+		const { joined = 0 } = views[0] ?? {};
+		await other.join({ isDead: () => false });
+		other.start(listener);
+		const seat = seatRecord("b", { localWorldSize: 1 });
+		await store.transaction(
+			[],
+			[{ put: KEYS.seat("b"), value: encodeRecord(seat) }],
+		);
+		const plan = { synced: 1, planId: "plan-1", seats: 1 };
+		await put(roundRecord({ instance: joined, ...plan }));
+		await settle();
+		store.isAway = true;
+		other.publish({ ...intentOf(), state: "leaving", cause: "SIGTERM" });
+		await settle();
+		store.isAway = false;
+		await other.close();
+		const { entries } = await store.snapshot([KEYS.left]);
+		expect(entries.has(KEYS.leftBy("b"))).toBe(true);
+	});
+
 	it("says nothing in a later start of the run", async () => {
 		await put(roundRecord({ instance: 8 }));
 		await settle();
