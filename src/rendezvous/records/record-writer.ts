@@ -167,19 +167,14 @@ export class RecordWriter {
 		const guards = {
 			round: roundRevision,
 			present: present?.modRevision ?? 0,
+			seats: round.seats,
 		};
 		const writes = intentWrites(intent, value, this.options);
 		const isPlain = present && this.hasWritten && writes.length === 1;
 		const relay = isPlain && !made && !refused ? this.options.relay : undefined;
-		const { seats } = round;
 		const relayed =
-			relay &&
-			(await relay.write({ record, seats, lease: lease.id, ...guards }));
-		const {
-			succeeded,
-			revision: modRevision,
-			read,
-		} = relayed
+			relay && (await relay.write({ record, lease: lease.id, ...guards }));
+		const { succeeded, revision, read } = relayed
 			? { succeeded: true, revision: relayed }
 			: await store.transaction(
 					[
@@ -192,8 +187,9 @@ export class RecordWriter {
 		if (read !== undefined) (succeeded ? made : refused)?.take(read);
 		if (!succeeded) return true;
 		this.written = intent;
-		this.writtenAt = modRevision;
-		const createRevision = present?.createRevision ?? modRevision;
+		this.writtenAt = revision;
+		const createRevision = present?.createRevision ?? revision;
+		const modRevision = revision;
 		const written = { value, lease: lease.id, createRevision, modRevision };
 		this.standing = { ...standing, present: written };
 		this.options.onWritten?.({ key, ...written });
