@@ -25,7 +25,7 @@ import { SimProcess } from "./sim-process.js";
 import { SimSpawner } from "./sim-spawner.js";
 import { SimStore } from "./sim-store.js";
 
-const SIM_LINK = { address: "simulated", port: 1, secret: "s" };
+const SIM_LINK = { address: "simulated", port: 1, secret: "5e" };
 
 /** One agent process of a simulated run: the real agent and membership, and what a process has around them. */
 export class SimAgent {
