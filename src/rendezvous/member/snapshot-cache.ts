@@ -88,8 +88,9 @@ export class SnapshotCache {
 			offered !== undefined &&
 			offered.revision > this.seenRevision &&
 			offered.revision >= least;
-		if (isNews) this.see(offered);
-		return isNews ? offered : this.readOrTake(least);
+		const read = isNews ? offered : await this.readOrTake(least);
+		this.see(read);
+		return read;
 	}
 
 	/** The next read fetches everything: the store may be another one, which has passed the last records' revision. */
@@ -112,8 +113,10 @@ export class SnapshotCache {
 	}
 
 	private see(read: Snapshot): void {
+		// Lower revisions are of another store.
+		const isOther = read.revision < this.seenRevision;
 		for (const [key, { modRevision }] of this.heard) {
-			if (modRevision <= read.revision) this.heard.delete(key);
+			if (isOther || modRevision <= read.revision) this.heard.delete(key);
 		}
 		this.seen = read;
 		this.isDoubtful = false;
@@ -129,11 +132,7 @@ export class SnapshotCache {
 		const read = this.store.snapshot(this.selectors(), known);
 		this.isReading = true;
 		try {
-			const first = await Promise.race([taken, read]);
-			// What was heard before is in it, or was not true: who writes for others may be wrong.
-			if (first !== this.offered) this.heard.clear();
-			this.see(first);
-			return first;
+			return await Promise.race([taken, read]);
 		} finally {
 			this.isReading = false;
 		}
