@@ -39,6 +39,12 @@ export class Etcd {
 		return { received: figureOf(BYTES.received), sent: figureOf(BYTES.sent) };
 	}
 
+	/** How many watches it has. */
+	async watchers() {
+		const text = await this.#metrics();
+		return Number(/^etcd_debugging_mvcc_watcher_total (\S+)$/m.exec(text)?.[1]);
+	}
+
 	async stop() {
 		process.off("exit", this.#kill);
 		const ended = once(this.#process, "exit");

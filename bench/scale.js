@@ -28,13 +28,36 @@ export const SCALE_FIGURES = [
 		atMost: 0.33,
 		beside: { name: "without links", size: MANY },
 	}),
+	asked(FEW, 0.25),
+	asked(1_000, 0.1),
 ];
 
-function scale({ name, title, areLinked, atMost, beside }) {
+/** What etcd is asked for. */
+function asked(size, atMost) {
+	return scale({
+		name: `scale-asked-${size}`,
+		title: `${size} agents with links: looks and writes in etcd until all workers run again, for each agent`,
+		unit: "requests",
+		size,
+		areLinked: true,
+		atMost,
+		beside: { name: "without links", size },
+	});
+}
+
+function scale({
+	name,
+	title,
+	unit = "ms",
+	size = MANY,
+	areLinked,
+	atMost,
+	beside,
+}) {
 	return {
 		name,
 		title,
-		unit: "ms",
+		unit,
 		rounds: 3,
 		peers: [],
 		needsEtcd: true,
@@ -42,17 +65,17 @@ function scale({ name, title, areLinked, atMost, beside }) {
 		beside: [
 			{
 				name: beside.name,
-				measure: (_, session) => session.other.measure(),
+				measure: (_, session) => session.other.measure(unit),
 			},
 		],
 		async open(place) {
 			const other = await openScale(beside.size, false, place);
 			try {
-				const own = await openScale(MANY, areLinked, place);
+				const own = await openScale(size, areLinked, place);
 				const both = [other, own];
 				return {
 					other,
-					measure: own.measure,
+					measure: () => own.measure(unit),
 					notes: () => both.map((run) => run.notes()),
 					async close() {
 						await Promise.all(both.map((run) => run.close()));
@@ -79,10 +102,11 @@ async function openScale(most, areLinked, { scratch, isQuick, isSmoke }) {
 		throw error;
 	}
 	return {
-		async measure() {
+		async measure(unit) {
 			const { ms, costs } = await run.restart();
-			all.push({ ms, ...costs });
-			return ms / size;
+			const watchers = await run.watchers();
+			all.push({ ms, ...costs, watchers });
+			return (unit === "ms" ? ms : costs.looks + costs.writes) / size;
 		},
 		notes: () =>
 			inWords(
@@ -106,7 +130,7 @@ function inWords(who, size, mean) {
 	const each = (name, digits = 2) => (mean[name] / size).toFixed(digits);
 	const kilobytes = (name) => (mean[name] / size / 1_000).toFixed(1);
 	return [
-		`${who}, each of them in a round: ${each("looks")} looks and ${each("writes")} writes, ${each("events")} events`,
+		`${who}, each of them in a round: ${each("looks")} looks and ${each("writes")} writes, ${each("events")} events of ${each("watchers")} watches`,
 		`${kilobytes("received")} kB to etcd and ${kilobytes("sent")} kB from it`,
 		`processor ${each("agentsMs")} ms of agents and ${each("etcdMs")} ms of etcd`,
 		`${mean.ms.toFixed(0)} ms from the failure to the last start`,

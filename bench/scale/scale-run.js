@@ -87,6 +87,11 @@ export class ScaleRun {
 		return { ms: Math.max(...started.map(({ at }) => at)) - failed.at, costs };
 	}
 
+	/** How many watches etcd has. @returns {Promise<number>} */
+	watchers() {
+		return this.#etcd.watchers();
+	}
+
 	async close() {
 		process.off("exit", this.#abandon);
 		await Promise.all(this.#children.map(end));

@@ -82,6 +82,12 @@ async function startSpeaker(
 }
 
 const GONE = [{ word: "gone", alive: [] }];
+/** Its guard, once the one before it is gone, which had no connection yet. */
+const onlyGuard = (agentPid: number) =>
+	waitFor("one guard", () => {
+		const [guard, ...others] = guardsOf(agentPid);
+		return others.length === 0 && guard;
+	});
 const kill = (pid = -1) => signalProcess(pid, "SIGKILL");
 
 describe.skipIf(process.platform !== "linux")("A9 a guard's last word", () => {
@@ -130,8 +136,7 @@ describe.skipIf(process.platform !== "linux")("A9 a guard's last word", () => {
 
 	it("is said by the guard that follows one that was killed", async () => {
 		const heard = await startSpeaker();
-		const [first] = guardsOf(heard.agentPid);
-		kill(first);
+		kill(await onlyGuard(heard.agentPid));
 		await waitFor("another guard", () => heard.stderr.includes("again"));
 		kill(heard.agentPid);
 		await once(heard.socket, "close");
@@ -143,8 +148,7 @@ describe.skipIf(process.platform !== "linux")("A9 a guard's last word", () => {
 		heard.socket.destroy();
 		// The agent sees it, although it shares the connection with its guard.
 		await waitFor("the agent to see it", () => heard.stderr.includes("closed"));
-		const [first] = guardsOf(heard.agentPid);
-		kill(first);
+		kill(await onlyGuard(heard.agentPid));
 		await waitFor("another guard", () => heard.stderr.includes("again"));
 		kill(heard.agentPid);
 		await waitFor("all to be gone", () => !heard.family.some(isAlive));
@@ -154,7 +158,7 @@ describe.skipIf(process.platform !== "linux")("A9 a guard's last word", () => {
 
 	it("ends in the air where the connection breaks just then, without harm", async () => {
 		const heard = await startSpeaker();
-		const [guard] = guardsOf(heard.agentPid);
+		const guard = await onlyGuard(heard.agentPid);
 		for (const pid of [heard.agentPid, guard]) signalProcess(pid, "SIGSTOP");
 		heard.socket.resetAndDestroy();
 		kill(heard.agentPid);
