@@ -71,6 +71,8 @@ function activityOf(
 ): Activity {
 	if (/[Tt]/.test(now.state)) return "stopped";
 	if (grown.ticks >= BUSY_TICKS || grown.bytes >= BUSY_BYTES) return "busy";
+	// It would compute, if others let it.
+	if (now.state === "R" && then?.state === "R") return "busy";
 	// Somebody who writes a checkpoint to a slow disk is in state D most of the time, and gets on.
 	return now.state === "D" && then?.state === "D" ? "blocked" : "idle";
 }

@@ -38,6 +38,19 @@ it.each<[string, number]>([
 	expect(await looked).toMatchObject([{ activity, threads: 1 }]);
 });
 
+it("A5 a worker that computes is busy, though a machine with more to do gives it no time between two looks", async () => {
+	const worker = spawn("sh", ["-c", "while :; do :; done"], {
+		...{ detached: true, stdio: "ignore" },
+	});
+	const { pid = 0 } = worker;
+	onTestFinished(() => endProcess(pid));
+	await waitFor("its loop", () => readProcess(pid)?.state === "R");
+	const clock = new VirtualClock();
+	const looked = readActivity([{ pid, main: pid }], clock);
+	await clock.advance(200);
+	expect(await looked).toMatchObject([{ activity: "busy" }]);
+});
+
 it("A5 a worker that has ended is gone, and one that is stopped is stopped whatever it has read", async () => {
 	const { pid, stdin } = await reader();
 	const clock = new VirtualClock();
