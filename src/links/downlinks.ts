@@ -31,6 +31,8 @@ interface Caller {
 	wants: string | undefined;
 	/** The number of that wish. */
 	number: number;
+	/** Whether this agent has told the head that it hears nothing of it. */
+	isSilent?: boolean;
 }
 
 interface DownlinksOptions {
@@ -172,6 +174,7 @@ export class Downlinks {
 		const { kind, head, agent, passed, number = 0 } = message;
 		if (kind === "ping") {
 			this.options.peers.heard(incarnation, this.options.now());
+			if (caller.isSilent) this.passOpened(caller);
 		} else if (kind === "via") {
 			Object.assign(caller, { wants: head, number });
 			this.passOpened(caller);
@@ -184,6 +187,19 @@ export class Downlinks {
 			const { kind } = passed;
 			if (!SAID_BY_SPEAKER.includes(kind)) throw new Error(cannotSay(kind));
 			this.options.pass(agent, passed);
+		}
+	}
+
+	/** The head is told who says nothing, as it would see itself if it had been called. */
+	passSilent(): void {
+		const { peers, now, pass } = this.options;
+		for (const caller of this.callers.values()) {
+			const { isPassed, isSilent, wants } = caller;
+			const { incarnation } = caller.agent;
+			const isTold = isPassed || isSilent || wants !== this.head;
+			if (isTold || peers.silentMs(incarnation, now()) === 0) continue;
+			caller.isSilent = true;
+			pass(incarnation, { kind: "silent" });
 		}
 	}
 
@@ -212,14 +228,10 @@ export class Downlinks {
 	}
 
 	private tellGroup(news: RoundNews | null): void {
-		const members = [...this.callers.values()].filter(
-			({ wants }) => wants !== undefined,
+		const lines = [...this.callers.values()].flatMap(({ line, wants }) =>
+			wants === undefined ? [] : [line],
 		);
-		if (members.length === 0) return;
-		this.tellRoundTo(
-			members.map(({ line }) => line),
-			news,
-		);
+		if (lines.length > 0) this.tellRoundTo(lines, news);
 	}
 
 	private tellRoundTo(lines: readonly Line[], news: RoundNews | null): void {
@@ -232,7 +244,9 @@ export class Downlinks {
 		for (const line of lines) line.send({ kind: "news", news: told });
 	}
 
-	private passOpened({ agent, wants, number }: Caller): void {
+	private passOpened(caller: Caller): void {
+		const { agent, wants, number } = caller;
+		caller.isSilent = false;
 		const secret = this.options.head()?.link?.secret;
 		if (wants !== this.head || secret === undefined) return;
 		const nonce = randomBytes(16).toString("hex");
@@ -262,7 +276,9 @@ export class Downlinks {
 		}
 		if (caller?.line !== line || !caller.isPassed) return;
 		if (kind === "closed") this.lose(from);
-		else this.take(caller, passed);
+		else if (kind === "silent") {
+			this.options.peers.silent(from, this.options.now());
+		} else this.take(caller, passed);
 	}
 
 	private say({ agent, line, isPassed }: Caller, said: Said): void {

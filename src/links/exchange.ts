@@ -241,6 +241,7 @@ export class Exchange {
 			this.passOver(called.incarnation);
 			this.call();
 		}
+		downlinks.passSilent();
 		const { everyMs } = peers;
 		downlinks.tellAll({ kind: "ping", everyMs });
 		return everyMs;

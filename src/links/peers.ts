@@ -20,8 +20,9 @@ interface Peer extends Agent {
 	everyMs: number;
 	/** Since when it has no link; undefined while it has one. */
 	closedAt?: number;
-	/** Its own link is one to its speaker, which says when that ends. */
+	/** Its own link is one to its speaker, which says when that ends, and while it is silent. */
 	readonly isPassed: boolean;
+	isSaidSilent?: boolean;
 }
 
 /** An agent that seems to be dead. Only its lease decides whether it is. */
@@ -82,6 +83,12 @@ export class Peers {
 		if (peer) Object.assign(peer, { heardAt: now, everyMs });
 	}
 
+	/** Its speaker says that it is silent, until it comes again. */
+	silent(incarnation: string, now: number): void {
+		const peer = this.known.get(incarnation);
+		if (peer) Object.assign(peer, { heardAt: now, isSaidSilent: true });
+	}
+
 	/** For so long this agent could not have heard anybody. */
 	excuse(lateMs: number, now: number): void {
 		if (lateMs <= 0) return;
@@ -94,7 +101,7 @@ export class Peers {
 	closed(incarnation: string, now: number, inOrder: boolean): void {
 		const peer = this.known.get(incarnation);
 		if (inOrder) this.drop(incarnation);
-		else if (peer) peer.closedAt = now;
+		else if (peer) peer.closedAt = peer.isSaidSilent ? peer.heardAt : now;
 	}
 
 	/** It has hung up on this agent's call: it leaves the run, and is not called in vain. */
@@ -122,6 +129,12 @@ export class Peers {
 		return decided;
 	}
 
+	/** For how long it has said nothing; 0 while it is not late. */
+	silentMs(incarnation: string, now: number): number {
+		const peer = this.known.get(incarnation);
+		return peer && isSilent(peer, now) ? now - peer.heardAt : 0;
+	}
+
 	suspected(now: number): readonly Suspicion[] {
 		return [...this.known.values()].flatMap((peer) => {
 			const { nodeId, closedAt } = peer;
@@ -139,9 +152,7 @@ export class Peers {
 
 	/** Whether it has said nothing for so long that its lease may soon decide: a busy machine lets one wait for less. */
 	isLost(incarnation: string, now: number): boolean {
-		const peer = this.known.get(incarnation);
-		if (peer === undefined || !isSilent(peer, now)) return false;
-		return now - peer.heardAt > LOST_PART * this.decidedMs;
+		return this.silentMs(incarnation, now) > LOST_PART * this.decidedMs;
 	}
 
 	/**
@@ -183,6 +194,7 @@ export class Peers {
 	}
 }
 
-function isSilent({ heardAt, everyMs, isPassed }: Peer, now: number): boolean {
-	return !isPassed && now - heardAt > SILENT_FOR * everyMs;
+function isSilent(peer: Peer, now: number): boolean {
+	const { heardAt, everyMs, isPassed, isSaidSilent = false } = peer;
+	return isPassed ? isSaidSilent : now - heardAt > SILENT_FOR * everyMs;
 }

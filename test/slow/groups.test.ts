@@ -45,6 +45,11 @@ it("A6 A9 J16 thirty-five launchers hear one another by a speaker, ride an outag
 	await cluster.launchOf(last).saw("stderr", ": the round goes on");
 	expect(livesAt(site)).toHaveLength(NODES);
 
+	cluster.freeze(last);
+	await says(head, `not heard: ${last} (it says nothing)`);
+	cluster.thaw(last);
+	await says(head, `hears ${NODES - 1} nodes`);
+
 	await cluster.kill(speaker);
 	const others = members.filter((nodeId) => nodeId !== speaker);
 	await cluster.newestWorld(...others);

@@ -277,6 +277,33 @@ describe("A6 A9 agents in groups", () => {
 		expect(exchange.state.heard).not.toContain("e");
 	});
 
+	it("are suspected by the head while their speaker does not hear them", () => {
+		const net = grouped();
+		const [a, c] = [net.node("a"), net.node("c")];
+		const seen = (ms: number) => {
+			net.now += ms;
+			for (const { exchange } of [c, a]) exchange.look();
+			return a.exchange.state;
+		};
+		const suspected = [{ nodeId: "f", why: "silent" }];
+		net.dead.add("f.1");
+		expect(seen(450)).toMatchObject({ suspected: [] });
+		expect(seen(1)).toMatchObject({ suspected });
+		expect([...seen(0).heard].sort()).toEqual(["b", "c", "d", "e"]);
+		net.dead.delete("f.1");
+		expect(seen(0)).toMatchObject({ suspected: [] });
+		net.dead.add("f.1");
+		expect(seen(451)).toMatchObject({ suspected });
+		const before = c.called;
+		if (!before) throw new Error("no call");
+		net.close(before);
+		expect(calleeOf(net, "c")).toBe("a");
+		expect(seen(0)).toMatchObject({ suspected });
+		for (let ms = 0; ms < DECIDED_MS; ms += 400) seen(400);
+		expect(seen(400)).toMatchObject({ suspected: [] });
+		expect(seen(0).heard).not.toContain("f");
+	});
+
 	it("are heard by the next speaker where the first one lives, but not for them", () => {
 		const net = grouped();
 		const [c, f] = [net.node("c"), net.node("f")];
