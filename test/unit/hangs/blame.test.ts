@@ -68,6 +68,11 @@ const outside = {
 	frames: SLEEP,
 	where: "train.py:41 in load_batch",
 };
+const LOADER = "/x/site-packages/torch/utils/data/dataloader.py";
+const inLoader = (innermost: ReturnType<typeof frame>) => ({
+	groups: [at(5)],
+	frames: [innermost, frame(LOADER, 9, "_get"), TRAIN],
+});
 
 describe("blame", () => {
 	it.each<[string, readonly (number | undefined)[], readonly number[]]>([
@@ -174,14 +179,10 @@ describe("blame", () => {
 			"says of a suspect that its data loader starves it",
 			[
 				rank(0, inside),
-				rank(1, {
-					groups: [at(5)],
-					frames: [
-						frame("/usr/lib/python3.11/selectors.py", 415, "select"),
-						frame("/x/site-packages/torch/utils/data/dataloader.py", 9, "_get"),
-						TRAIN,
-					],
-				}),
+				rank(
+					1,
+					inLoader(frame("/usr/lib/python3.11/selectors.py", 415, "select")),
+				),
 			],
 			{
 				suspects: [
@@ -196,14 +197,7 @@ describe("blame", () => {
 			"does not say so of the code of a data set, which a loader has called",
 			[
 				rank(0, inside),
-				rank(1, {
-					groups: [at(5)],
-					frames: [
-						frame("/job/data.py", 7, "__getitem__"),
-						frame("/x/site-packages/torch/utils/data/dataloader.py", 9, "_get"),
-						TRAIN,
-					],
-				}),
+				rank(1, inLoader(frame("/job/data.py", 7, "__getitem__"))),
 			],
 			{ suspects: [{ rank: 1, why: expect.not.stringMatching("loader") }] },
 		],
