@@ -7,6 +7,9 @@ const SMOKE_AGENTS = 20;
 /** A run of many, and one of few, against which growth is measured. */
 const MANY = 5_000;
 const FEW = 100;
+const TOLD = 1_000;
+
+/** @typedef {Awaited<ReturnType<ScaleRun["restart"]>>} Restart */
 
 /**
  * What a restart takes as a job grows: the real agents over a real etcd, all on
@@ -28,6 +31,15 @@ export const SCALE_FIGURES = [
 		atMost: 0.33,
 		beside: { name: "without links", size: MANY },
 	}),
+	scale({
+		name: "scale-told",
+		title: `${TOLD} agents with links: one worker's failure → the last of them knows that the round is left, for each agent`,
+		of: ({ toldMs }) => toldMs,
+		size: TOLD,
+		areLinked: true,
+		atMost: 0.5,
+		beside: { name: "without links", size: TOLD },
+	}),
 	asked(FEW, 0.25),
 	asked(1_000, 0.1),
 ];
@@ -38,6 +50,7 @@ function asked(size, atMost) {
 		name: `scale-asked-${size}`,
 		title: `${size} agents with links: looks and writes in etcd until all workers run again, for each agent`,
 		unit: "requests",
+		of: ({ costs: { looks, writes } }) => looks + writes,
 		size,
 		areLinked: true,
 		atMost,
@@ -49,6 +62,7 @@ function scale({
 	name,
 	title,
 	unit = "ms",
+	of = (/** @type {Restart} */ { ms }) => ms,
 	size = MANY,
 	areLinked,
 	atMost,
@@ -65,7 +79,7 @@ function scale({
 		beside: [
 			{
 				name: beside.name,
-				measure: (_, session) => session.other.measure(unit),
+				measure: (_, session) => session.other.measure(of),
 			},
 		],
 		async open(place) {
@@ -75,7 +89,7 @@ function scale({
 				const both = [other, own];
 				return {
 					other,
-					measure: () => own.measure(unit),
+					measure: () => own.measure(of),
 					notes: () => both.map((run) => run.notes()),
 					async close() {
 						await Promise.all(both.map((run) => run.close()));
@@ -102,11 +116,12 @@ async function openScale(most, areLinked, { scratch, isQuick, isSmoke }) {
 		throw error;
 	}
 	return {
-		async measure(unit) {
-			const { ms, costs } = await run.restart();
+		async measure(of) {
+			const restart = await run.restart();
+			const { costs, ...times } = restart;
 			const watchers = await run.watchers();
-			all.push({ ms, ...costs, watchers });
-			return (unit === "ms" ? ms : costs.looks + costs.writes) / size;
+			all.push({ ...times, ...costs, watchers });
+			return of(restart) / size;
 		},
 		notes: () =>
 			inWords(
@@ -133,6 +148,6 @@ function inWords(who, size, mean) {
 		`${who}, each of them in a round: ${each("looks")} looks and ${each("writes")} writes, ${each("events")} events of ${each("watchers")} watches`,
 		`${kilobytes("received")} kB to etcd and ${kilobytes("sent")} kB from it`,
 		`processor ${each("agentsMs")} ms of agents and ${each("etcdMs")} ms of etcd`,
-		`${mean.ms.toFixed(0)} ms from the failure to the last start`,
+		`from the failure ${mean.toldMs.toFixed(0)} ms until all know of it, ${mean.ms.toFixed(0)} ms to the last start`,
 	].join("; ");
 }

@@ -1,7 +1,7 @@
 // Many agents of one run in one process, over one connection to etcd.
 // Usage: agents.js ENDPOINT FIRST COUNT SIZE [links], with a channel to who measures them:
-// it is told how many agents have started the workers of a round ("started"), and
-// how many of their records this process has written ("settled").
+// it is told how many agents know that a round is left ("told"), have started the workers
+// of a round ("started"), and how many of their records this process has written ("settled").
 import { systemClock } from "../../src/base/clock.js";
 import { openEtcdStore } from "../../src/store/etcd/etcd-store.js";
 import { BareAgent } from "./bare-agent.js";
@@ -23,8 +23,10 @@ export interface AgentCosts {
 	readonly agentsMs: number;
 }
 
+type ProgressKind = "told" | "started" | "settled";
+
 interface Progress {
-	readonly kind: "started" | "settled";
+	readonly kind: ProgressKind;
 	readonly round: number;
 	/** How many more. */
 	readonly count: number;
@@ -49,6 +51,7 @@ const store = new SharedStore(
 	}),
 );
 const progress = {
+	told: new Map<number, Set<string>>(),
 	started: new Map<number, Set<string>>(),
 	settled: new Map<number, Set<string>>(),
 };
@@ -64,6 +67,7 @@ const agents = await Promise.all(
 			size,
 			leaseTtlMs: LEASE_TTL_MS,
 			areLinked,
+			onTold: (nodeId, round) => note("told", nodeId, round),
 			onStarted: (nodeId, round) => note("started", nodeId, round),
 			onError(error) {
 				console.error(error);
@@ -83,11 +87,7 @@ process.on("message", (asked: Asked) => {
 process.once("disconnect", () => process.exit());
 await Promise.all(agents.map((agent) => agent.start()));
 
-function note(
-	kind: "started" | "settled",
-	nodeId: string,
-	round: number,
-): void {
+function note(kind: ProgressKind, nodeId: string, round: number): void {
 	const those = progress[kind].get(round) ?? new Set();
 	if (those.has(nodeId)) return;
 	progress[kind].set(round, those.add(nodeId));

@@ -26,6 +26,8 @@ export interface Surroundings {
 	readonly leaseTtlMs: number;
 	/** Whether they have links, and so write their records together. */
 	readonly areLinked: boolean;
+	/** It knows that this round is left. */
+	readonly onTold: (nodeId: string, round: number) => void;
 	readonly onStarted: (nodeId: string, round: number) => void;
 	readonly onError: (error: unknown) => void;
 }
@@ -72,6 +74,7 @@ export class BareAgent {
 			onView: (view) => {
 				this.links?.follow(this.self, view.round, view.seat);
 				this.agent.dispatch({ kind: "round-seen", view });
+				this.surroundings.onTold(this.self.nodeId, view.round.deprecated);
 			},
 			onLost: (reason) => this.fail(reason),
 			onLongerLease: () => {},
