@@ -174,7 +174,7 @@ export class Downlinks {
 		const { kind, head, agent, passed, number = 0 } = message;
 		if (kind === "ping") {
 			this.options.peers.heard(incarnation, this.options.now());
-			if (caller.isSilent) this.passOpened(caller);
+			if (caller.isSilent) this.passSound(caller, "heard");
 		} else if (kind === "via") {
 			Object.assign(caller, { wants: head, number });
 			this.passOpened(caller);
@@ -192,14 +192,13 @@ export class Downlinks {
 
 	/** The head is told who says nothing, as it would see itself if it had been called. */
 	passSilent(): void {
-		const { peers, now, pass } = this.options;
+		const { peers, now } = this.options;
 		for (const caller of this.callers.values()) {
 			const { isPassed, isSilent, wants } = caller;
 			const { incarnation } = caller.agent;
 			const isTold = isPassed || isSilent || wants !== this.head;
 			if (isTold || peers.silentMs(incarnation, now()) === 0) continue;
-			caller.isSilent = true;
-			pass(incarnation, { kind: "silent" });
+			this.passSound(caller, "silent");
 		}
 	}
 
@@ -244,6 +243,12 @@ export class Downlinks {
 		for (const line of lines) line.send({ kind: "news", news: told });
 	}
 
+	/** Not more: it may be dead meanwhile, or have another speaker. */
+	private passSound(caller: Caller, kind: "silent" | "heard"): void {
+		caller.isSilent = kind === "silent";
+		this.options.pass(caller.agent.incarnation, { kind });
+	}
+
 	private passOpened(caller: Caller): void {
 		const { agent, wants, number } = caller;
 		caller.isSilent = false;
@@ -276,8 +281,9 @@ export class Downlinks {
 		}
 		if (caller?.line !== line || !caller.isPassed) return;
 		if (kind === "closed") this.lose(from);
-		else if (kind === "silent") {
-			this.options.peers.silent(from, this.options.now());
+		else if (kind === "silent" || kind === "heard") {
+			const { peers, now } = this.options;
+			peers.say(from, now(), kind === "silent");
 		} else this.take(caller, passed);
 	}
 

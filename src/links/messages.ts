@@ -93,7 +93,7 @@ const SAID = fields({
 
 /**
  * What a speaker passes on. `opened`: of an agent that is linked with it now, with the nonce that hides its secret, and the
- * number of its wish. `silent`: of one that says nothing, until it is `opened` again.
+ * number of its wish. `silent`: of one that says nothing, until it is `heard`, or `opened` again.
  */
 export type Passed = Infer<typeof PASSED>;
 
@@ -102,6 +102,7 @@ const PASSED = fields({
 		"opened",
 		"closed",
 		"silent",
+		"heard",
 		"gone",
 		"bye",
 		"known",

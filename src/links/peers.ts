@@ -83,10 +83,10 @@ export class Peers {
 		if (peer) Object.assign(peer, { heardAt: now, everyMs });
 	}
 
-	/** Its speaker says that it is silent, until it comes again. */
-	silent(incarnation: string, now: number): void {
+	/** Its speaker says whether it is silent from now on. */
+	say(incarnation: string, now: number, isSaidSilent: boolean): void {
 		const peer = this.known.get(incarnation);
-		if (peer) Object.assign(peer, { heardAt: now, isSaidSilent: true });
+		if (peer) Object.assign(peer, { heardAt: now, isSaidSilent });
 	}
 
 	/** For so long this agent could not have heard anybody. */
@@ -118,11 +118,12 @@ export class Peers {
 		this.passedOver.clear();
 	}
 
-	/** Forgets the agents that were suspected until their leases have decided, and returns them. */
+	/** Forgets the agents that were suspected until their leases have decided, and returns them. Of others a speaker says it. */
 	forget(now: number): readonly Agent[] {
 		const decided = [...this.known.values()].filter((peer) => {
-			const { closedAt, heardAt } = peer;
-			const isSuspect = closedAt !== undefined || isSilent(peer, now);
+			const { closedAt, heardAt, isPassed } = peer;
+			const isLate = !isPassed && isSilent(peer, now);
+			const isSuspect = closedAt !== undefined || isLate;
 			return isSuspect && now - (closedAt ?? heardAt) > this.decidedMs;
 		});
 		for (const { incarnation } of decided) this.drop(incarnation);

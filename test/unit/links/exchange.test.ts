@@ -266,6 +266,7 @@ describe("A6 A9 agents in groups", () => {
 	it("are suspected by the head while their speaker does not hear them", () => {
 		const net = grouped();
 		const [a, c] = [net.node("a"), net.node("c")];
+		const { called } = net.node("f");
 		const seen = (ms: number) => {
 			net.now += ms;
 			for (const { exchange } of [c, a]) exchange.look();
@@ -276,15 +277,19 @@ describe("A6 A9 agents in groups", () => {
 		const suspected = [{ nodeId: "f", why: "silent" }];
 		expect(seen(1)).toMatchObject({ suspected });
 		expect([...seen(0).heard].sort()).toEqual(["b", "c", "d", "e"]);
+		c.exchange.hearGuard(agent("f"));
 		net.dead.delete("f.1");
 		expect(seen(0)).toMatchObject({ suspected: [] });
+		expect(a.exchange.known).not.toContain("f.1");
 		net.dead.add("f.1");
 		expect(seen(451)).toMatchObject({ suspected });
 		if (c.called) net.close(c.called);
 		expect(calleeOf(net, "c")).toBe("a");
 		expect(seen(0)).toMatchObject({ suspected });
 		for (let ms = 0; ms < DECIDED_MS; ms += 400) seen(400);
-		expect(seen(400)).toMatchObject({ suspected: [] });
+		expect(seen(400)).toMatchObject({ suspected });
+		if (called) net.close(called);
+		expect(seen(0)).toMatchObject({ suspected: [] });
 		expect(seen(0).heard).not.toContain("f");
 	});
 

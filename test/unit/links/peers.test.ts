@@ -33,10 +33,6 @@ const closed =
 	(who: Agent, inOrder = false): Change =>
 	(peers, at) =>
 		peers.closed(who.incarnation, at, inOrder);
-const said: Change = (peers, at) => {
-	peers.opened(a, 0, true);
-	peers.silent(a.incarnation, at);
-};
 const forget: Change = (peers, at) => void peers.forget(at);
 
 describe("A9 what is believed of an agent", () => {
@@ -121,17 +117,6 @@ describe("A9 what is believed of an agent", () => {
 				[6_001, forget],
 			],
 			6_001,
-			[],
-			[],
-		],
-		[
-			"silent for so long before its link was closed, by its speaker's word",
-			[
-				[1_000, said],
-				[6_000, closed(a)],
-				[7_001, forget],
-			],
-			7_001,
 			[],
 			[],
 		],
