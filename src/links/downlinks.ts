@@ -173,7 +173,7 @@ export class Downlinks {
 		if (caller?.line !== line || caller.isPassed) return;
 		const { kind, head, agent, passed, number = 0 } = message;
 		if (kind === "ping") {
-			this.options.peers.heard(incarnation, this.options.now());
+			this.options.peers.heard(caller.agent, this.options.now());
 			if (caller.isSilent) this.passSound(caller, "heard");
 		} else if (kind === "via") {
 			Object.assign(caller, { wants: head, number });

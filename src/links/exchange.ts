@@ -204,16 +204,16 @@ export class Exchange {
 	}
 
 	/** What the agent says that was called. */
-	hearCallee({ incarnation }: Agent, line: Line, message: LinkMessage): void {
+	hearCallee(agent: Agent, line: Line, message: LinkMessage): void {
 		if (!this.uplink.isBy(line)) return;
 		const { peers, options } = this;
 		if (message.kind === "ping") {
-			peers.heard(incarnation, options.now(), message.everyMs);
+			peers.heard(agent, options.now(), message.everyMs);
 			line.send({ kind: "ping" });
 		} else if (message.kind === "bye") {
 			this.uplink.unlink();
-			peers.left(incarnation);
-			this.peerClosed(incarnation, true);
+			peers.left(agent.incarnation);
+			this.peerClosed(agent.incarnation, true);
 			this.call();
 		} else {
 			const other = this.uplink.hear(message);

@@ -78,8 +78,12 @@ export class Peers {
 	}
 
 	/** @param everyMs when it will be heard again */
-	heard(incarnation: string, now: number, everyMs = this.everyMs): void {
-		const peer = this.known.get(incarnation);
+	heard(agent: Agent, now: number, everyMs = this.everyMs): void {
+		const { known, newest } = this;
+		// An earlier process of its node may have called after it, and gone.
+		const last = newest.get(agent.nodeId);
+		if (last && !known.has(last)) this.opened(agent, now);
+		const peer = known.get(agent.incarnation);
 		if (peer) Object.assign(peer, { heardAt: now, everyMs });
 	}
 

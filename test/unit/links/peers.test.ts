@@ -28,7 +28,7 @@ const opened =
 const heard =
 	(who: Agent, everyMs?: number): Change =>
 	(peers, at) =>
-		peers.heard(who.incarnation, at, everyMs);
+		peers.heard(who, at, everyMs);
 const closed =
 	(who: Agent, inOrder = false): Change =>
 	(peers, at) =>
@@ -145,6 +145,16 @@ describe("A9 what is believed of an agent", () => {
 		expect(peers.suspected(at).map(({ why }) => why)).toEqual(suspects);
 	});
 
+	it("heard also after an earlier process of its node has called and left", () => {
+		const next = agent("a", 2);
+		const peers = believed([0, opened(next)], [1, opened(a)]);
+		peers.heard(next, 2);
+		expect(peers.heardNow(452)).toEqual([]);
+		peers.closed("a.1", 453, true);
+		peers.heard(next, 454);
+		expect(peers.heardNow(454)).toEqual(["a"]);
+	});
+
 	it("is asked no less often where speakers ask the others", () => {
 		const peers = new Peers(LEASE_MS);
 		for (let index = 0; index < 300; index++) {
@@ -165,7 +175,7 @@ describe("A9 what is believed of an agent", () => {
 		expect(periods[31]).toBe(200);
 		expect(periods[32]).toBe(400);
 		expect(periods[64]).toBe(600);
-		peers.heard("n1.1", 0, 60_000);
+		peers.heard(agent("n1"), 0, 60_000);
 		expect(peers.forget(6_001)).toHaveLength(64);
 	});
 });
