@@ -12,7 +12,7 @@ interface CallerOptions {
 	readonly random: () => number;
 	readonly purpose: LinkPurpose;
 	readonly self: () => Agent;
-	/** Both ends know each other. `lastProof` proves the word of this agent's guard. */
+	/** The handshake is over. `lastProof` proves the word of this agent's guard. */
 	readonly onOpen: (
 		callee: Agent,
 		connection: Connection,
@@ -32,7 +32,7 @@ interface CallerOptions {
 export class Caller {
 	private callee: Agent | undefined;
 	private connection: Connection | undefined;
-	/** The same, once both ends know each other. */
+	/** The connection, once the handshake is over. */
 	private opened: Connection | undefined;
 	private failures = 0;
 	/** Since when the callee has no connection. */
@@ -41,7 +41,7 @@ export class Caller {
 
 	constructor(private readonly options: CallerOptions) {}
 
-	/** Calls this agent from now on; undefined: nobody. Says `bye` to another one, and whether this agent leaves the run. */
+	/** Calls this agent from now on; undefined: nobody. Hangs up on another one, and tells it whether this agent leaves the run. */
 	want(callee: Agent | undefined, leaves = false): void {
 		if (callee?.incarnation === this.callee?.incarnation) return;
 		this.cancelCall();

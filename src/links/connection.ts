@@ -2,9 +2,9 @@ import type { Socket } from "node:net";
 import { messageOf } from "../base/errors.js";
 import { FrameReader, frame } from "./frames.js";
 
-/** A peer that does not read is left once so many bytes wait for it. */
+/** The connection to a peer that does not read is closed once so many bytes wait to be sent. */
 const MOST_QUEUED = 1_048_576;
-/** How long a peer may take to hang up too, in milliseconds. */
+/** How long to wait for the peer to close its side too, in milliseconds. */
 const LINGER_MS = 1_000;
 /** A guard's connection carries nothing for hours: this keeps it alive, and tells that its other end is gone. */
 const KEEP_ALIVE_MS = 15_000;
@@ -45,17 +45,14 @@ export class Connection {
 		}
 	}
 
-	/** What is said at once goes by one write: there may be thousands of messages. */
+	/** Messages sent in one turn go out in one write: there may be thousands. */
 	private cork(): void {
 		const { socket } = this;
 		socket.cork();
 		process.nextTick(() => socket.uncork());
 	}
 
-	/**
-	 * Ends it after what was sent, once the other end has read it: what that one has sent and nobody reads would take it
-	 * away. A peer that does not read keeps no process alive.
-	 */
+	/** Closes it once the other end has read what was sent: with unread input it would be reset. Keeps no process alive. */
 	end(): void {
 		this.read(() => {});
 		this.socket.unref();
@@ -65,7 +62,7 @@ export class Connection {
 
 	close(why = ""): void {
 		this.why ||= why;
-		// What was said before may tell why.
+		// What was sent before may tell the peer why.
 		if (this.socket.writableCorked > 0) this.socket.uncork();
 		this.socket.destroy();
 	}

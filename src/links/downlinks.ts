@@ -15,23 +15,23 @@ import {
 } from "./messages.js";
 import type { Peers } from "./peers.js";
 
-/** Longer news are not told, only that there are some: a message of a link is bounded. In characters. */
+/** Of longer news it is only told that there are some: the size of a message is limited. In characters. */
 const LONGEST_NEWS = 40_000;
 
-/** What an agent says to its head by a speaker. Of anything else the head would end that one's connection. */
+/** All that a member may say to the head by its speaker. At anything else the head would close the speaker's connection. */
 const SAID_BY_SPEAKER: readonly Passed["kind"][] = ["ride", "write"];
 
-/** An agent that has called, or for which a speaker has. */
+/** An agent that has called this one, itself or by its speaker. */
 interface Caller {
 	readonly agent: Agent;
 	/** Its own line, or its speaker's. */
 	readonly line: Line;
 	readonly isPassed: boolean;
-	/** The head of which it is a member of a group. */
+	/** The head that it wants to speak with by this agent, its speaker. */
 	wants: string | undefined;
-	/** The number of that wish. */
+	/** Numbers that wish: the highest is the newest. */
 	number: number;
-	/** Whether this agent has told the head that it hears nothing of it. */
+	/** Whether the head was told that it is silent. */
 	isSilent?: boolean;
 }
 
@@ -46,20 +46,19 @@ interface DownlinksOptions {
 	readonly pass: (agent: string, passed: Passed) => void;
 }
 
-/** What an agent says to those that have called it, and hears of them: it is their head, or speaks for them. */
+/** What an agent says to its callers and hears from them: it is their head or their speaker. */
 export class Downlinks {
-	/** By incarnation: of each agent the newest. */
+	/** By incarnation: where each agent was last heard. */
 	private readonly callers = new Map<string, Caller>();
 	/**
-	 * The plan whose head this agent is, and the agents that were linked with it since, have not left and are not known to be
-	 * dead: without their word nobody works on without the store. That another process has a node's id says nothing of the
-	 * first one.
+	 * The plan whose head this agent is, and all that were linked with it since, but for those that have left or are known to
+	 * be dead: without a word from each of them nobody works on without the store. A node's new process proves no death.
 	 */
 	private plan: string | undefined;
 	private readonly knownAgents = new Set<string>();
 	/** What its group knows of the round. */
 	private told: RoundNews | undefined;
-	/** The revision of the last news without keys: it may be that of one which was deleted. */
+	/** The revision of the last news without keys, as after a key was deleted. */
 	private unnamed = 0;
 	private hearRide: (from: string, message: RideMessage) => void = () => {};
 	private hearWrite: (from: Agent, write: RecordWrite) => void = () => {};
@@ -70,7 +69,7 @@ export class Downlinks {
 		return this.callers.size > 0;
 	}
 
-	/** Whether an agent of its group wants to speak with the head by this one. */
+	/** Whether an agent of its group speaks with the head by this one. */
 	get isWanted(): boolean {
 		const { head } = this;
 		return [...this.callers.values()].some(
@@ -109,14 +108,14 @@ export class Downlinks {
 		if (caller) this.say(caller, said);
 	}
 
-	/** Says it to all who have called it. */
+	/** Says it to all that have called it themselves. */
 	tellAll(message: LinkMessage): void {
 		for (const { line, isPassed } of this.callers.values()) {
 			if (!isPassed) line.send(message);
 		}
 	}
 
-	/** Tells its group what is new of the round; null: it hears of no changes any more. */
+	/** Tells its group what is new of the round; null: it will hear of no more changes. */
 	tellRound(news: RoundNews | null): void {
 		const { told } = this;
 		if (news === null) {
@@ -148,7 +147,7 @@ export class Downlinks {
 		this.enter({ agent, line, isPassed: false, wants: undefined, number: 0 });
 	}
 
-	/** With it those end for which it has spoken. */
+	/** If it was a speaker's, the links of its group end too. */
 	closed(line: Line): void {
 		for (const caller of this.callers.values()) {
 			if (caller.line === line) this.lose(caller.agent.incarnation);
@@ -167,7 +166,7 @@ export class Downlinks {
 		this.options.pass(incarnation, { kind: "gone" });
 	}
 
-	/** What an agent says that has called. */
+	/** Takes a message of an agent that has called. */
 	hear(incarnation: string, line: Line, message: LinkMessage): void {
 		const caller = this.callers.get(incarnation);
 		if (caller?.line !== line || caller.isPassed) return;
@@ -190,7 +189,7 @@ export class Downlinks {
 		}
 	}
 
-	/** The head is told who says nothing, as it would see itself if it had been called. */
+	/** Tells the head who is silent, which it cannot see itself. */
 	passSilent(): void {
 		const { peers, now } = this.options;
 		for (const caller of this.callers.values()) {
@@ -202,18 +201,18 @@ export class Downlinks {
 		}
 	}
 
-	/** The head says it to an agent of this one's group. */
+	/** Passes on what the head says to an agent of the group. */
 	passOn(agent: string, message: LinkMessage): void {
 		const to = this.callers.get(agent);
 		if (to?.wants === message.head) to?.line.send(message);
 	}
 
-	/** The head is there: it hears of the agents of the group. */
+	/** The head can be reached: tells it who is in the group. */
 	introduceAll(): void {
 		for (const caller of this.callers.values()) this.passOpened(caller);
 	}
 
-	/** The head is not heard any more. */
+	/** The head cannot be reached any more: tells the group. */
 	tellOfEnd(head: string): void {
 		const passed = { kind: "closed" } as const;
 		for (const { agent, line, wants } of this.callers.values()) {
@@ -243,7 +242,7 @@ export class Downlinks {
 		for (const line of lines) line.send({ kind: "news", news: told });
 	}
 
-	/** Not more: it may be dead meanwhile, or have another speaker. */
+	/** Says no more than that: the agent may be dead by now, or have another speaker. */
 	private passSound(caller: Caller, kind: "silent" | "heard"): void {
 		caller.isSilent = kind === "silent";
 		this.options.pass(caller.agent.incarnation, { kind });
@@ -261,14 +260,14 @@ export class Downlinks {
 		this.options.pass(agent.incarnation, passed);
 	}
 
-	/** The head hears an agent by its speaker. */
+	/** This agent is the head: takes what a speaker passes on. */
 	private hearPassed(line: Line, from: string, passed: Passed): void {
 		const { kind, opened, nonce, number = 0 } = passed;
 		const caller = this.callers.get(from);
 		if (kind === "opened") {
 			const { link } = this.options.self();
 			if (opened?.incarnation !== from || !nonce || !link) return;
-			// It may have called another one since, and not be linked with this one any more.
+			// It has called another speaker since.
 			if (caller && caller.number > number) return;
 			const own = withSecretHidden(opened.link, link.secret, nonce);
 			const agent = { ...opened, link: own };
@@ -327,7 +326,7 @@ export class Downlinks {
 		} else if (kind === "write") {
 			if (write) this.hearWrite(agent, write);
 		} else if (kind === "bye") {
-			// Who has another head may count on it that nobody rides without its word.
+			// Who only hangs up may still count on it that nobody rides without its word.
 			if (leaves) this.knownAgents.delete(incarnation);
 			pass(incarnation, { kind: "bye", leaves });
 			this.callers.delete(incarnation);

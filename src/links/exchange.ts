@@ -12,13 +12,12 @@ import { Uplink } from "./uplink.js";
 /*
  * Who says what to whom, whatever carries it.
  *
- * Each agent speaks with the head of its round. In a large round it calls the speaker of its group, which calls the head,
- * and passes on what both say. So the head has few connections, and hears and knows the same agents as without speakers.
- * A speaker decides nothing, and there may be two of one group: who hears nothing of the head by one calls the next. Who
- * is of a group is also told what the one that it calls knows of the round, and need not watch it in the store.
+ * Each agent speaks with the head of its round. In a large round it calls the speaker of its group, which calls the head
+ * and passes on what both say: with few connections the head knows all. A speaker decides nothing, and there may be two: who
+ * does not hear the head by one calls the next. It also tells its group what is new of the round, which they need not watch.
  */
 
-/** A round as its agents call one another. */
+/** What of a round decides who calls whom. */
 export interface Round {
 	readonly planId: string | null;
 	readonly head?: Agent | undefined;
@@ -31,7 +30,7 @@ export interface Place {
 	readonly speakers?: readonly Agent[] | undefined;
 }
 
-/** What a node knows of the run's other agents by its links. */
+/** What a node knows of the other nodes by its links. */
 export interface LinksNow {
 	/** The nodes that are heard. */
 	readonly heard: readonly string[];
@@ -41,7 +40,7 @@ export interface LinksNow {
 interface ExchangeOptions {
 	/** The steady time. */
 	readonly now: () => number;
-	/** How long an agent's lease decides at most, in milliseconds: then nobody suspects it any more. */
+	/** After so long without a sign of life an agent's lease has decided, and nobody suspects it any more. In milliseconds. */
 	readonly decidedMs: number;
 	/** How often few agents say that they live, in milliseconds; see `Peers`. */
 	readonly pingMs?: number;
@@ -186,7 +185,7 @@ export class Exchange {
 		this.call();
 	}
 
-	/** A call was in vain. */
+	/** A call has failed. */
 	calleeFailed({ incarnation }: Agent): void {
 		this.passOver(incarnation);
 		this.call();
@@ -197,13 +196,13 @@ export class Exchange {
 		this.downlinks.forget(incarnation);
 	}
 
-	/** What an agent says that has called. */
+	/** Takes a message of an agent that has called. */
 	hearCaller({ incarnation }: Agent, line: Line, message: LinkMessage): void {
 		this.downlinks.hear(incarnation, line, message);
 		if (message.kind === "bye" || message.kind === "via") this.call();
 	}
 
-	/** What the agent says that was called. */
+	/** Takes a message of the agent that was called. */
 	hearCallee(agent: Agent, line: Line, message: LinkMessage): void {
 		if (!this.uplink.isBy(line)) return;
 		const { peers, options } = this;
@@ -222,9 +221,8 @@ export class Exchange {
 	}
 
 	/**
-	 * Says to all who have called that this agent lives, and leaves those that say nothing. Returns when to do so again, in
-	 * milliseconds.
-	 * @param lateMs for so long this agent stood still itself, and heard nobody
+	 * Gives a sign of life, and gives up who is silent for too long. Returns in how many milliseconds to do so again.
+	 * @param lateMs how long this agent stood still itself, and could hear nobody
 	 */
 	look(lateMs = 0): number {
 		const { peers, options, uplink, downlinks } = this;
@@ -235,7 +233,7 @@ export class Exchange {
 			if (uplink.called?.incarnation === incarnation) uplink.drop();
 		}
 		const { called, unheardSince = now } = uplink;
-		// Its own lease decides about the head before.
+		// The head's own lease has decided before that.
 		const isUnheard = now - unheardSince > options.decidedMs;
 		if (called && (isUnheard || peers.isLost(called.incarnation, now))) {
 			this.passOver(called.incarnation);
@@ -252,7 +250,7 @@ export class Exchange {
 		this.downlinks.tellAll({ kind: "bye", leaves: true });
 	}
 
-	/** Two agents may have called each other: whom one calls changes with the rounds. */
+	/** It may still be linked the other way: two agents may have called each other when a round changed. */
 	private peerClosed(incarnation: string, inOrder: boolean): void {
 		const { peers, downlinks, uplink, options } = this;
 		const isCalled = uplink.called?.incarnation === incarnation;
@@ -260,7 +258,7 @@ export class Exchange {
 		peers.closed(incarnation, options.now(), inOrder);
 	}
 
-	/** The head has no other place to be found at. */
+	/** Another speaker is called instead of it. The head has no substitute. */
 	private passOver(incarnation: string): void {
 		if (incarnation === this.round.head?.incarnation) return;
 		this.peers.passOver(incarnation);
@@ -268,7 +266,7 @@ export class Exchange {
 
 	private call(): void {
 		const { self, round, speakers, uplink, downlinks } = this;
-		// Who speaks for others does so with the head, also where an earlier speaker lives, but not for them.
+		// Who has become a speaker calls the head itself, also if an earlier speaker lives that its group cannot reach.
 		const hasSpeaker = speakers.length > 0 && !downlinks.isWanted;
 		const calls = this.peers.calls(
 			self.incarnation,

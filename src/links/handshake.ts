@@ -22,13 +22,13 @@ import {
 const WITHIN_MS = 5_000;
 const NOT_OF_THIS_RUN = "it does not know this run's secret";
 
-/** What both ends of a connection alone know, once they know each other. */
+/** What only the two ends of a connection know after the handshake. */
 interface Shared {
 	/** Proves the word of the caller's guard. */
 	readonly lastProof: string;
 }
 
-/** Lets in who knows this agent's secret, and calls `onHello` with who it is. Others are told why not. */
+/** Lets a caller in that knows this agent's secret, and calls `onHello` with who it is. Tells others why it does not. */
 export function answer(
 	connection: Connection,
 	clock: Clock,

@@ -21,11 +21,11 @@ import type { Calls } from "./peers.js";
 
 /** Where a machine knows no IPv6, an address of IPv4 stands for all. */
 const EVERY_ADDRESS = ["::", "0.0.0.0"];
-/** A dead agent is not called in vain for so long, nor for longer than its lease: another one takes its place. In milliseconds. */
+/** A call that fails for longer than this and than a lease is blocked: a dead agent would have been replaced. In milliseconds. */
 const BLOCKED_AFTER_MS = 10_000;
-/** How often who was called by nobody looks for peers to forget, in milliseconds. */
+/** How often an agent without callers looks for peers to forget, in milliseconds. */
 const ALONE_MS = 1_000;
-/** So many callers may be about to introduce themselves. More are told to come again, so that nobody takes all descriptors. */
+/** At most so many callers may be in their handshake. More are hung up on, so that nobody can use up all descriptors. */
 const MOST_STRANGERS = 256;
 
 export interface LinksOptions {
@@ -35,13 +35,13 @@ export interface LinksOptions {
 	readonly log: Pick<Logger, "debug" | "info" | "warn">;
 	/** Where to listen; 0: any free port. */
 	readonly port: number;
-	/** How long an agent's lease decides at most, in milliseconds: then nobody suspects it any more. */
+	/** After so long without a sign of life an agent's lease has decided, and nobody suspects it any more. In milliseconds. */
 	readonly decidedMs: number;
 	/** A guard has said that this process is dead and has left no worker. */
 	readonly onDead: (dead: Agent) => void;
 }
 
-/** What outlives an agent, and speaks for it. */
+/** The guard outlives its agent, and speaks for it. */
 interface GuardVoice {
 	/** Says this word there once the agent is dead and nothing of it is left. */
 	speakThrough(line: { readonly socket: Socket; readonly word: string }): void;
@@ -53,7 +53,7 @@ export class Links {
 	/** What is said over them. */
 	readonly exchange: Exchange;
 	private self: Agent = { nodeId: "", incarnation: "" };
-	/** All that were accepted and live; of them, those that have not introduced themselves. */
+	/** The open connections of callers, and those of them that are still in their handshake. */
 	private readonly accepted = new Set<Connection>();
 	private readonly strangers = new Set<Connection>();
 	private isClosed = false;

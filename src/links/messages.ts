@@ -36,14 +36,14 @@ export const LINK_VERSION = 3;
 /** What a connection is for: an agent's signs of life, or the one word of its guard. */
 export type LinkPurpose = "agent" | "guard";
 
-/** The first message of who was called. */
+/** The first message, from the agent that was called. */
 export const CHALLENGE = fields({
 	kind: oneOf("challenge"),
 	version: oneOf(LINK_VERSION),
 	nonce: token,
 });
 
-/** The answer of who calls. */
+/** The caller's answer. */
 export type Hello = Infer<typeof HELLO>;
 
 export const HELLO = fields({
@@ -52,34 +52,34 @@ export const HELLO = fields({
 	purpose: oneOf("agent", "guard"),
 	nodeId: name,
 	incarnation: token,
-	/** Where who calls can be called itself. */
+	/** Where the caller can be called itself. */
 	link: optional(LINK_ADDRESS),
 	nonce: token,
 	proof: token,
 });
 
-/** The end of a handshake: both belong to the run. */
+/** The handshake succeeds: both belong to the run. */
 export const WELCOME = fields({
 	kind: oneOf("welcome"),
 	proof: token,
 });
 
-/** It ends instead with why this caller is not heard. */
+/** The handshake fails, and why. */
 export const REFUSED = fields({
 	kind: oneOf("refused"),
 	reason: words,
 });
 
 /**
- * What an agent and the head of its round say to each other, directly or by the agent's speaker: the agent leaves in order;
- * the head knows the agent; what is said while the store is away; a record that the head is to write, and what became of it.
+ * What an agent and the head of its round say to each other, directly or by a speaker. `known`: the head knows the agent.
+ * `ride`: what is said while the store is away. `write`, `written`: a record for the head to write, and what became of it.
  */
 export type Said = Infer<typeof SAID>;
 
 const said = {
-	/** Of `known`: the plan of the round as whose agent the head knows it; absent: of none yet. */
+	/** Of `known`: the plan for which the head knows the agent; absent: it has begun none yet. */
 	plan: optional(token),
-	/** Of `bye`: the agent leaves the run, not only the other end. */
+	/** Of `bye`: the agent leaves the run, and does not only hang up. */
 	leaves: optional(flag),
 	ride: optional(RIDE_MESSAGE),
 	write: optional(RECORD_WRITE),
@@ -92,8 +92,8 @@ const SAID = fields({
 });
 
 /**
- * What a speaker passes on. `opened`: of an agent that is linked with it now, with the nonce that hides its secret, and the
- * number of its wish. `silent`: of one that says nothing, until it is `heard`, or `opened` again.
+ * What a speaker passes on. `opened`: an agent is linked with it, with the nonce that hides its secret, and the number of its
+ * wish. `silent`: the agent says nothing, until it is `heard`, or `opened` again.
  */
 export type Passed = Infer<typeof PASSED>;
 
@@ -116,13 +116,13 @@ const PASSED = fields({
 	number: optional(count),
 });
 
-/** What is new of the record of the round, and of who coordinates. */
+/** What is new in the records of the round and of its coordinator. */
 export type RoundNews = Infer<typeof ROUND_NEWS>;
 
 const ROUND_NEWS = fields({
-	/** It is no older than this revision of the store. */
+	/** The store's revision when this was so, or a later one. */
 	revision: count,
-	/** Keys as they are now; none: only the store tells. */
+	/** Keys as they are now; none: something else has changed, which must be read from the store. */
 	entries: list(
 		fields({
 			key: token,
@@ -135,9 +135,9 @@ const ROUND_NEWS = fields({
 });
 
 /**
- * Later messages: a sign of life; the guard has ended all that a dead agent had started; what agent and head say.
- * For a group also: which head the agent wants to speak with, what one of them says to the other, and what is new of the
- * round.
+ * Messages after the handshake. `ping`: a sign of life. `gone`: the guard has ended all that a dead agent had started. For
+ * what agent and head say, see `Said`. Only in groups: `via` names the head that an agent wants to speak with, `passed` carries
+ * what one of them says to the other, `news` what is new of the round.
  */
 export type LinkMessage = Infer<typeof LINK_MESSAGE>;
 
@@ -157,19 +157,19 @@ export const LINK_MESSAGE = fields({
 	...said,
 	/** Of a sign of life that is to be answered: when the next one comes, in milliseconds. */
 	everyMs: optional(duration),
-	/** Of a guard's word: only its agent could give it, and for this connection only. */
+	/** Of `gone`: known to the guard and the agent that it calls, and valid on this connection only. */
 	proof: optional(token),
 	/** The process of the head, and of the agent that speaks with it. */
 	head: optional(token),
 	agent: optional(token),
-	/** Of `via`: numbers what one agent wants. */
+	/** Of `via`: counts the agent's wishes, so that the newest one is known. */
 	number: optional(count),
 	passed: optional(PASSED),
-	/** Of `news`: see `sealed`; null: there will be none. */
+	/** Of `news`: see `sealed`; null: there will be no more. */
 	news: optional(nullable(words)),
 });
 
-/** What carries messages to one other agent. */
+/** Carries messages to one other agent. */
 export interface Line {
 	send(message: LinkMessage): void;
 	close(why?: string): void;
@@ -183,12 +183,12 @@ export function decode<T>(shape: Shape<T>, value: unknown): T {
 	throw new Error(`its ${path || "message"} must be ${allowed}`);
 }
 
-/** Shows that its writer knows the secret, and has these words of this connection. */
+/** Proves that its writer knows the secret and these words of this connection. */
 export function proofOf(secret: string, ...said: readonly string[]): string {
 	return createHmac("sha256", secret).update(said.join("\n")).digest("hex");
 }
 
-/** A caller's own secret goes by the connection, but not for others to read. The same again shows it. Each pad is used once. */
+/** Encrypts the secret of a caller with a pad that is used once. A second call decrypts it. */
 export function withSecretHidden(
 	link: LinkAddress | undefined,
 	secret: string,
@@ -205,7 +205,7 @@ const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** News of the round, which has a secret in it: only who knows this one can read it. */
+/** Encrypts news of the round, which contain a secret, with a key made of another one. */
 export function sealed(news: RoundNews, secret: string): string {
 	const iv = randomBytes(IV_BYTES);
 	const cipher = createCipheriv(CIPHER, newsKey(secret), iv);

@@ -1,26 +1,23 @@
 import type { LinkedAgent as Agent } from "../model/index.js";
 
-/**
- * How often both ends of a link say that they live while few agents are linked with one: in such a part of the time after
- * which a lease has decided, but no more often than in so many milliseconds.
- */
+/** How often both ends of a link give signs of life, as a part of the time after which a lease has decided; but not oftener. */
 const PING_PART = 1 / 30;
 const SHORTEST_PING_MS = 200;
-/** So many agents are asked in that time; more of them are asked less often, so that it costs no more. */
+/** An agent pings at most so many others in that time. If there are more, it pings each of them less often. */
 const FEW = 32;
-/** After so many times without a sign of life an agent is suspected. */
+/** An agent without a sign of life for so many intervals is suspected. */
 const SILENT_FOR = 2.25;
-/** After such a part of the time after which its lease has decided, another speaker takes a silent one's place. */
+/** Another speaker replaces one that is silent for such a part of the time after which its lease has decided. */
 const LOST_PART = 0.25;
 
 interface Peer extends Agent {
 	/** When it was last heard, on the steady clock. */
 	heardAt: number;
-	/** How often it is to be heard, in milliseconds. */
+	/** How often it gives a sign of life, in milliseconds. */
 	everyMs: number;
 	/** Since when it has no link; undefined while it has one. */
 	closedAt?: number;
-	/** Its own link is one to its speaker, which says when that ends, and while it is silent. */
+	/** Whether it is linked by a speaker, which says when its link ends and while it is silent. */
 	readonly isPassed: boolean;
 	isSaidSilent?: boolean;
 }
@@ -38,34 +35,34 @@ export interface Calls {
 	readonly guard: Agent | undefined;
 }
 
-/** The agents with which one is or was linked, in the order in which they came. Times are those of the steady clock. */
+/** The agents with which this one is or was linked, in the order in which they came. Times are on the steady clock. */
 export class Peers {
 	private readonly known = new Map<string, Peer>();
 	/** The newest process of each node. */
 	private readonly newest = new Map<string, string>();
 	private passed = 0;
-	/** Processes that have left the run, and speakers of this round that do not speak. */
+	/** Processes that have left the run, and speakers of this round that cannot be reached or are silent. */
 	private readonly gone = new Set<string>();
 	private readonly passedOver = new Set<string>();
 
 	/**
-	 * @param decidedMs how long its lease decides at most: then nobody suspects an agent any more
-	 * @param pingMs how often few agents say that they live
+	 * @param decidedMs after so long without a sign of life an agent's lease has decided, and nobody suspects it any more
+	 * @param pingMs how often each agent is pinged while there are few
 	 */
 	constructor(
 		private readonly decidedMs: number,
 		private readonly pingMs = Math.max(SHORTEST_PING_MS, PING_PART * decidedMs),
 	) {}
 
-	/** How often each linked agent is to say that it lives, in milliseconds. */
+	/** How often each linked agent is pinged, in milliseconds. */
 	get everyMs(): number {
 		const asked = this.known.size - this.passed;
 		return this.pingMs * Math.max(1, Math.ceil(asked / FEW));
 	}
 
 	/**
-	 * Of a node the newest process counts: mostly the one before it has ended.
-	 * @param isPassed its link is one to its speaker
+	 * Only the newest process of a node counts: the one before it has usually ended.
+	 * @param isPassed whether it is linked by a speaker
 	 */
 	opened(agent: Agent, now: number, isPassed = false): void {
 		const { nodeId, incarnation } = agent;
@@ -93,7 +90,7 @@ export class Peers {
 		if (peer) Object.assign(peer, { heardAt: now, isSaidSilent });
 	}
 
-	/** For so long this agent could not have heard anybody. */
+	/** This agent stood still for so long, and could hear nobody. */
 	excuse(lateMs: number, now: number): void {
 		if (lateMs <= 0) return;
 		for (const peer of this.known.values()) {
@@ -108,12 +105,12 @@ export class Peers {
 		else if (peer) peer.closedAt = peer.isSaidSilent ? peer.heardAt : now;
 	}
 
-	/** It has hung up on this agent's call: it leaves the run, and is not called in vain. */
+	/** It leaves the run: it is not called again. */
 	left(incarnation: string): void {
 		this.gone.add(incarnation);
 	}
 
-	/** Another agent speaks for this one's group, until the next round. */
+	/** It is not called as a speaker until the next round. */
 	passOver(incarnation: string): void {
 		this.passedOver.add(incarnation);
 	}
@@ -122,7 +119,7 @@ export class Peers {
 		this.passedOver.clear();
 	}
 
-	/** Forgets the agents that were suspected until their leases have decided, and returns them. Of others a speaker says it. */
+	/** Forgets suspected agents once their leases have decided, and returns them. A speaker says itself which have gone. */
 	forget(now: number): readonly Agent[] {
 		const decided = [...this.known.values()].filter((peer) => {
 			const { closedAt, heardAt, isPassed } = peer;
@@ -155,15 +152,15 @@ export class Peers {
 			.map(({ nodeId }) => nodeId);
 	}
 
-	/** Whether it has said nothing for so long that its lease may soon decide: a busy machine lets one wait for less. */
+	/** Whether it has been silent for longer than a busy machine explains. */
 	isLost(incarnation: string, now: number): boolean {
 		return this.silentMs(incarnation, now) > LOST_PART * this.decidedMs;
 	}
 
 	/**
 	 * Each agent and its guard call the first speaker of its group that speaks; a speaker, and who has none, calls the head
-	 * of the round. The head's guard calls the agent that has been linked with it for the longest time. So each death is
-	 * heard by an agent that lives.
+	 * of the round. The head's guard calls the agent that has been linked with the head for the longest time. So an agent
+	 * that lives hears of each death.
 	 * @param own this process's incarnation
 	 */
 	calls(

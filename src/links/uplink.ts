@@ -17,17 +17,17 @@ import {
 interface Callee {
 	readonly agent: Agent;
 	readonly line: Line;
-	/** Since when nothing of the head is heard by it; undefined: it is, or is the head. */
+	/** Since when the head is not heard by it; undefined: the head is heard, or was called itself. */
 	unheardSince: number | undefined;
-	/** Whether it tells of changes of the round. */
+	/** Whether it tells this agent what is new of the round. */
 	tells: boolean;
 }
 
-/** Where this agent is heard, and by whom. */
+/** Whom this agent speaks with, and how. */
 interface Circle {
 	readonly self: Agent;
 	readonly head: Agent | undefined;
-	/** Whether the agent is one of a group: it is told of the round's changes. */
+	/** Whether it belongs to a group, and so is told what is new of the round. */
 	readonly isOfGroup: boolean;
 }
 
@@ -38,7 +38,7 @@ interface UplinkOptions {
 	readonly onUnlinked: (head: string) => void;
 }
 
-/** What an agent says to the head of its round and hears of it, by a connection to it or to a speaker. */
+/** What an agent says to the head of its round and hears from it, by a connection to the head or to a speaker. */
 export class Uplink {
 	private circle: Circle = {
 		...{ self: { nodeId: "", incarnation: "" }, head: undefined },
@@ -109,7 +109,7 @@ export class Uplink {
 		return this.callee?.line === line;
 	}
 
-	/** Since when it hears nothing of the head by a speaker, on the steady clock; undefined: it hears it, or has no speaker. */
+	/** Since when it does not hear the head by its speaker, on the steady clock; undefined: it does, or has no speaker. */
 	get unheardSince(): number | undefined {
 		return this.callee?.unheardSince;
 	}
@@ -129,7 +129,7 @@ export class Uplink {
 		}
 	}
 
-	/** What the agent says that was called. Returns what is meant for another one, by its incarnation. */
+	/** Takes a message of the agent that was called. Returns the incarnation of the agent that it is meant for, if it is another. */
 	hear(message: LinkMessage): { readonly to: string } | undefined {
 		const { callee, circle } = this;
 		if (callee === undefined) return undefined;
@@ -145,7 +145,7 @@ export class Uplink {
 		return undefined;
 	}
 
-	/** Passes on to the head what an agent of the group has said, or what has become of it. */
+	/** Passes on to the head what an agent of the group has said, or what became of it. */
 	pass(agent: string, passed: Passed): void {
 		const { callee } = this;
 		if (callee === undefined || !this.isHead(callee.agent)) return;
@@ -157,7 +157,7 @@ export class Uplink {
 		return incarnation === this.circle.head?.incarnation;
 	}
 
-	/** Says to the agent that was called what it is to do for this one. */
+	/** Tells the agent that was called what this one wants from it. */
 	private introduce(callee: Callee): void {
 		const { head, isOfGroup } = this.circle;
 		const isHead = this.isHead(callee.agent);
@@ -173,7 +173,7 @@ export class Uplink {
 		else this.hearWritten(undefined);
 	}
 
-	/** Says it to the head. Returns false if it cannot be heard there. */
+	/** Says it to the head. Returns false if the head cannot be reached. */
 	private say(said: Said): boolean {
 		const { callee, circle } = this;
 		if (callee === undefined || callee.unheardSince !== undefined) return false;
@@ -185,7 +185,7 @@ export class Uplink {
 		return true;
 	}
 
-	/** An agent hears the head by its speaker, or that it does not. */
+	/** Takes what the speaker passes on from the head, or that the head cannot be reached. */
 	private hearSpeaker(callee: Callee, head: string, passed: Passed): void {
 		if (passed.kind !== "closed") {
 			callee.unheardSince = undefined;
@@ -196,7 +196,7 @@ export class Uplink {
 		this.hearWritten(undefined);
 	}
 
-	/** @param sealed null: who was called hears of no changes any more */
+	/** @param sealed null: there will be no more */
 	private hearNews(callee: Callee, sealed: string | null): void {
 		const { link } = callee.agent;
 		if (!this.circle.isOfGroup || link === undefined) return;
@@ -206,7 +206,7 @@ export class Uplink {
 		this.hearRound(news);
 	}
 
-	/** Learns what an agent says that is called. */
+	/** Takes what the agent that was called says, or the head by it. */
 	private learn(
 		from: string,
 		{ kind, plan, ride, written }: Passed | LinkMessage,

@@ -7,11 +7,11 @@ import type {
 } from "../../store/index.js";
 import type { RunKeys } from "../records/keys.js";
 
-/** What is new of the round, and of who coordinates. */
+/** What is new in the records of the round and of its coordinator. */
 export interface RoundNews {
-	/** It is no older than this revision of the store. */
+	/** The store's revision when this was so, or a later one. */
 	readonly revision: number;
-	/** Keys as they are now; none: only the store tells. */
+	/** Keys as they are now; none: something else has changed, which must be read from the store. */
 	readonly entries: readonly Entry[];
 }
 
@@ -19,9 +19,9 @@ export interface RoundNews {
 export interface RoundLinks {
 	/** Whether another agent tells this one what it hears of the round. */
 	readonly isTold: boolean;
-	/** Tells the agents of this one's group; null: it hears of no changes any more. */
+	/** Tells the agents of this one's group; null: there will be no more. */
 	tellRound(news: RoundNews | null): void;
-	/** Receives what it is told; null: it is told no more. */
+	/** Receives what it is told; null: there will be no more. */
 	onRound(hear: (news: RoundNews | null) => void): void;
 }
 
@@ -36,12 +36,12 @@ interface RoundWatchOptions {
 }
 
 /**
- * What an agent hears of the round and of who coordinates: by a watch in the store, or from the agent that it calls in its
- * group, so that the store has few watches. It tells those that call it.
+ * How an agent learns of changes of the round and of its coordinator: by a watch in the store, or from its speaker, so that
+ * the store has few watches. It passes them on to its own group.
  */
 export class RoundWatch {
 	private watch: Watch | undefined;
-	/** So many keys were there, and have not gone as far as anybody is told. */
+	/** How many of the keys exist, as far as its group was told. */
 	private there = 0;
 	private closed = false;
 
@@ -57,7 +57,7 @@ export class RoundWatch {
 	after({ revision, entries }: Snapshot): void {
 		const { links, store } = this.options;
 		const known = this.keys.flatMap((key) => entries.get(key) ?? []);
-		// A broken watch may not have said so.
+		// A key has gone, and a broken watch may not have said so.
 		if (known.length < this.there) {
 			links?.tellRound({ revision, entries: [] });
 		}
