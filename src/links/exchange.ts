@@ -236,6 +236,8 @@ export class Exchange {
 		// The head's own lease has decided before that.
 		const isUnheard = now - unheardSince > options.decidedMs;
 		if (called && (isUnheard || peers.isLost(called.incarnation, now))) {
+			// The head is called all the same.
+			uplink.untold();
 			this.passOver(called.incarnation);
 			this.call();
 		}

@@ -119,6 +119,14 @@ export class Uplink {
 		this.callee?.line.close("it was silent for too long");
 	}
 
+	/** Who was called tells of no changes, until it does so again: the store does. */
+	untold(): void {
+		const { callee } = this;
+		if (!callee?.tells) return;
+		callee.tells = false;
+		this.hearRound(null);
+	}
+
 	unlink(): void {
 		const { callee } = this;
 		this.callee = undefined;
@@ -162,10 +170,7 @@ export class Uplink {
 		const { head, isOfGroup } = this.circle;
 		const isHead = this.isHead(callee.agent);
 		callee.unheardSince = isHead ? undefined : this.options.now();
-		if (callee.tells && !isOfGroup) {
-			callee.tells = false;
-			this.hearRound(null);
-		}
+		if (!isOfGroup) this.untold();
 		const wanted = isOfGroup || !isHead ? head?.incarnation : undefined;
 		this.wishes += 1;
 		callee.line.send({ kind: "via", head: wanted, number: this.wishes });

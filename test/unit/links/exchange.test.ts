@@ -490,6 +490,19 @@ describe("A6 T5 agents of a group are told what is new of the round", () => {
 		expect(heard.at(-1)).toBeNull();
 	});
 
+	it("not while the head of their own group is silent", () => {
+		const net = grouped();
+		net.node("a").exchange.tellRound(news(3));
+		const { exchange, news: heard } = net.node("b");
+		net.now = DECIDED_MS / 4 + 1;
+		exchange.look();
+		expect(exchange.isTold).toBe(false);
+		expect(heard).toEqual([news(3), null]);
+		expect(calleeOf(net, "b")).toBe("a");
+		net.node("a").exchange.tellRound(news(4));
+		expect(exchange.isTold).toBe(true);
+	});
+
 	it("in no circle", () => {
 		const net = new Net();
 		const [c, d] = [net.node("c"), net.node("d")];
