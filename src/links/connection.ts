@@ -37,19 +37,17 @@ export class Connection {
 	}
 
 	send(message: unknown): void {
-		if (this.socket.writableLength > MOST_QUEUED) {
-			this.close("it does not read what it is sent");
-		} else if (this.socket.writable) {
-			if (this.socket.writableCorked === 0) this.cork();
-			this.socket.write(frame(message));
-		}
-	}
-
-	/** Messages sent in one turn go out in one write: there may be thousands. */
-	private cork(): void {
 		const { socket } = this;
-		socket.cork();
-		process.nextTick(() => socket.uncork());
+		if (socket.writableLength > MOST_QUEUED) {
+			this.close("it does not read what it is sent");
+		} else if (socket.writable) {
+			// Messages sent in one turn go out in one write: there may be thousands.
+			if (socket.writableCorked === 0) {
+				socket.cork();
+				process.nextTick(() => socket.uncork());
+			}
+			socket.write(frame(message));
+		}
 	}
 
 	/** Closes it once the other end has read what was sent: with unread input it would be reset. Keeps no process alive. */

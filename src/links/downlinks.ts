@@ -193,11 +193,10 @@ export class Downlinks {
 	passSilent(): void {
 		const { peers, now } = this.options;
 		for (const caller of this.callers.values()) {
-			const { isPassed, isSilent, wants } = caller;
-			const { incarnation } = caller.agent;
-			const isTold = isPassed || isSilent || wants !== this.head;
-			if (isTold || peers.silentMs(incarnation, now()) === 0) continue;
-			this.passSound(caller, "silent");
+			const { agent, isPassed, isSilent, wants } = caller;
+			if (isPassed || isSilent || wants !== this.head) continue;
+			const silentMs = peers.silentMs(agent.incarnation, now());
+			if (silentMs > 0) this.passSound(caller, "silent");
 		}
 	}
 
@@ -274,12 +273,9 @@ export class Downlinks {
 			this.enter({ agent, line, isPassed: true, wants: undefined, number });
 			return;
 		}
-		if (kind === "gone") {
-			this.knownAgents.delete(from);
-			return;
-		}
-		if (caller?.line !== line || !caller.isPassed) return;
-		if (kind === "closed") this.lose(from);
+		if (kind === "gone") this.knownAgents.delete(from);
+		else if (caller?.line !== line || !caller.isPassed) return;
+		else if (kind === "closed") this.lose(from);
 		else if (kind === "silent" || kind === "heard") {
 			const { peers, now } = this.options;
 			peers.say(from, now(), kind === "silent");

@@ -7,7 +7,7 @@ import type {
 import { Downlinks } from "./downlinks.js";
 import type { Line, LinkMessage, RoundNews } from "./messages.js";
 import { type Calls, Peers, type Suspicion } from "./peers.js";
-import { Uplink } from "./uplink.js";
+import { type KnownFor, Uplink } from "./uplink.js";
 
 /*
  * Who says what to whom, whatever carries it.
@@ -108,9 +108,7 @@ export class Exchange {
 		return this.downlinks.known;
 	}
 
-	get knownFor():
-		| { readonly plan: string; readonly since: number }
-		| undefined {
+	get knownFor(): KnownFor | undefined {
 		return this.uplink.knownFor;
 	}
 
@@ -236,7 +234,6 @@ export class Exchange {
 		// The head's own lease has decided before that.
 		const isUnheard = now - unheardSince > options.decidedMs;
 		if (called && (isUnheard || peers.isLost(called.incarnation, now))) {
-			// The head is called all the same.
 			uplink.untold();
 			this.passOver(called.incarnation);
 			this.call();

@@ -31,6 +31,12 @@ interface Circle {
 	readonly isOfGroup: boolean;
 }
 
+/** As whose agent the head knows this one, and since when, on the steady clock. */
+export interface KnownFor {
+	readonly plan: string;
+	readonly since: number;
+}
+
 interface UplinkOptions {
 	readonly now: () => number;
 	/** The connection to the head has come, or gone. */
@@ -46,9 +52,7 @@ export class Uplink {
 	};
 	private callee: Callee | undefined;
 	private wishes = 0;
-	private heardPlan:
-		| { readonly by: string; readonly plan: string; readonly since: number }
-		| undefined;
+	private heardPlan: (KnownFor & { readonly by: string }) | undefined;
 	private hearRide: (from: string, message: RideMessage) => void = () => {};
 	private hearWritten: (written: RecordWritten | undefined) => void = () => {};
 	private hearRound: (news: RoundNews | null) => void = () => {};
@@ -72,9 +76,7 @@ export class Uplink {
 		return this.say({ kind: "write", write });
 	}
 
-	get knownFor():
-		| { readonly plan: string; readonly since: number }
-		| undefined {
+	get knownFor(): KnownFor | undefined {
 		const isHeads = this.heardPlan?.by === this.circle.head?.incarnation;
 		return isHeads ? this.heardPlan : undefined;
 	}
