@@ -20,7 +20,8 @@ import {
 
 /** A handshake takes at most so long, in milliseconds. */
 const WITHIN_MS = 5_000;
-const NOT_OF_THIS_RUN = "it does not know this run's secret";
+/** So says another process that listens at the address by now, as the next one of that node. */
+export const NOT_OF_THIS_RUN = "it does not know this run's secret";
 
 /** What only the two ends of a connection know after the handshake. */
 interface Shared {
@@ -38,7 +39,13 @@ export function answer(
 	const nonce = newNonce();
 	const cancel = bound(connection, clock);
 	connection.read((value) => {
-		const hello = orRefuse(connection, () => helloIn(value, secret, nonce));
+		let hello: Hello;
+		try {
+			hello = helloIn(value, secret, nonce);
+		} catch (error) {
+			connection.send({ kind: "refused", reason: messageOf(error) });
+			throw error;
+		}
 		cancel();
 		const about = [hello.nonce, nonce];
 		connection.send({
@@ -89,15 +96,6 @@ function helloIn(value: unknown, secret: string, nonce: string): Hello {
 	const hello = decode(HELLO, value);
 	if (isSameProof(hello.proof, helloProof(secret, nonce, hello))) return hello;
 	throw new Error(NOT_OF_THIS_RUN);
-}
-
-function orRefuse<T>(connection: Connection, act: () => T): T {
-	try {
-		return act();
-	} catch (error) {
-		connection.send({ kind: "refused", reason: messageOf(error) });
-		throw error;
-	}
 }
 
 function helloProof(

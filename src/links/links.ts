@@ -15,7 +15,7 @@ import { Caller } from "./caller.js";
 import { Connection } from "./connection.js";
 import { Exchange, type LinksNow, type Place, type Round } from "./exchange.js";
 import { frame } from "./frames.js";
-import { answer } from "./handshake.js";
+import { answer, NOT_OF_THIS_RUN } from "./handshake.js";
 import { decode, type Hello, isSameProof, LINK_MESSAGE } from "./messages.js";
 import type { Calls } from "./peers.js";
 
@@ -208,6 +208,7 @@ export class Links {
 		why: string,
 		sinceMs: number,
 	): void => {
+		if (why.endsWith(NOT_OF_THIS_RUN)) return;
 		const { decidedMs, log } = this.options;
 		const enoughMs = Math.max(BLOCKED_AFTER_MS, decidedMs);
 		if (!link || sinceMs < enoughMs || this.told.has(incarnation)) return;

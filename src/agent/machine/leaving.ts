@@ -72,7 +72,7 @@ function endingSeen({ phase, view, instance, failure }: Facts) {
 	const { round, seat } = view;
 	if (instance !== null && instance !== round.instance) {
 		const words = `instance ${round.instance} instead of ${instance}`;
-		const reason = `the run was restarted meanwhile (${words})`;
+		const reason = `the run was restarted meanwhile, or etcd came back from an older copy (${words})`;
 		return leftWith(EXIT_CODES.rendezvous, reason);
 	}
 	if (round.outcome !== null) return endingOf(round.outcome);

@@ -102,20 +102,12 @@ function passTime(state: AgentState, ...times: readonly number[]): AgentState {
 
 describe("JOINING", () => {
 	it("leaves with 3 where what it sees first is a later start of the run than it has joined", () => {
-		const round = { ...ROUND, instance: 9 };
-		const view = { round, seat: null, joined: 8 };
-		const { state } = transition(
-			INITIAL_STATE,
-			{ kind: "round-seen", view },
-			CONTEXT,
-		);
-		expect(state).toMatchObject({
-			phase: "CLOSED",
-			ending: {
-				exitCode: 3,
-				reason: "the run was restarted meanwhile (instance 9 instead of 8)",
-			},
-		});
+		const view = { round: { ...ROUND, instance: 9 }, seat: null, joined: 8 };
+		const seen: AgentInput = { kind: "round-seen", view };
+		const { state } = transition(INITIAL_STATE, seen, CONTEXT);
+		const reason =
+			"the run was restarted meanwhile, or etcd came back from an older copy (instance 9 instead of 8)";
+		expect(state).toMatchObject({ ending: { exitCode: 3, reason } });
 	});
 
 	it("starts its workers only on a seat of the round and plan that are synced", () => {

@@ -260,15 +260,23 @@ describe("A9 linked agents", () => {
 	it("tell once which port is blocked, and what helps", async () => {
 		const clock = new VirtualClock();
 		const { log, warned } = warnings();
-		const port = await freePort();
-		const link = { address: "::1", port, secret: "00" };
-		const other = await node("b", { clock, log });
+		const link = { address: "::1", port: await freePort(), secret: "00" };
+		const other = await node("b", { clock, log, decidedMs: 1_000 });
 		follow(other, { nodeId: "a", incarnation: "a.1", link });
 		await waitFor("the warning", () => {
 			void clock.advance(1_000);
 			return warned.length > 0;
 		});
 		await clock.advance(60_000);
+		// The next process of a node listens where the one before it did.
+		const next = await node("c");
+		const before = { ...next.self.link, secret: "00" };
+		follow(other, { nodeId: "c", incarnation: "c.0", link: before });
+		const until = clock.now() + 30_000;
+		await waitFor("late refusals", () => {
+			void clock.advance(1_000);
+			return clock.now() > until && said.length > 2;
+		});
 		expect(warned).toEqual([
 			expect.stringMatching(
 				/^a cannot be called at \[::1\]:\d+ \(.+\)\. .*link_port=PORT.* --links off: /,
@@ -306,12 +314,11 @@ describe("A9 linked agents", () => {
 		root?.links.exchange.answer("b.1", { number: 1, revision: 9 });
 		await waitFor("the answer", () => learned.length > 0);
 		if (root === undefined) throw new Error("there is no head");
-		const lied = caller(root, {}, (connection) => {
+		await caller(root, {}, (connection) => {
 			const written = { number: 1, revision: 10 };
 			connection.send({ kind: "written", written });
 			connection.send({ kind: "write", write });
 		});
-		await lied;
 		expect(asked).toHaveLength(1);
 		expect(learned).toEqual([{ number: 1, revision: 9 }]);
 		const late = await node("c");
@@ -372,8 +379,7 @@ describe("A9 a caller", () => {
 		"nothing known",
 	])("that is no guard and says %s is left", async (kind) => {
 		const root = await node("a");
-		const closed = caller(root, {}, (connection) => connection.send({ kind }));
-		await closed;
+		await caller(root, {}, (connection) => connection.send({ kind }));
 		expect(dead).toEqual([]);
 	});
 
