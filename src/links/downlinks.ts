@@ -173,7 +173,7 @@ export class Downlinks {
 		const { kind, head, agent, passed, number = 0 } = message;
 		if (kind === "ping") {
 			this.options.peers.heard(caller.agent, this.options.now());
-			if (caller.isSilent) this.passSound(caller, "heard");
+			if (caller.isSilent) this.report(caller, "heard");
 		} else if (kind === "via") {
 			Object.assign(caller, { wants: head, number });
 			this.passOpened(caller);
@@ -190,13 +190,13 @@ export class Downlinks {
 	}
 
 	/** Tells the head who is silent, which it cannot see itself. */
-	passSilent(): void {
+	reportSilent(): void {
 		const { peers, now } = this.options;
 		for (const caller of this.callers.values()) {
 			const { agent, isPassed, isSilent, wants } = caller;
 			if (isPassed || isSilent || wants !== this.head) continue;
 			const silentMs = peers.silentMs(agent.incarnation, now());
-			if (silentMs > 0) this.passSound(caller, "silent");
+			if (silentMs > 0) this.report(caller, "silent");
 		}
 	}
 
@@ -242,7 +242,7 @@ export class Downlinks {
 	}
 
 	/** Says no more than that: the agent may be dead by now, or have another speaker. */
-	private passSound(caller: Caller, kind: "silent" | "heard"): void {
+	private report(caller: Caller, kind: "silent" | "heard"): void {
 		caller.isSilent = kind === "silent";
 		this.options.pass(caller.agent.incarnation, { kind });
 	}
@@ -278,7 +278,7 @@ export class Downlinks {
 		else if (kind === "closed") this.lose(from);
 		else if (kind === "silent" || kind === "heard") {
 			const { peers, now } = this.options;
-			peers.say(from, now(), kind === "silent");
+			peers.reported(from, now(), kind === "silent");
 		} else this.take(caller, passed);
 	}
 

@@ -238,7 +238,7 @@ export class Exchange {
 			this.passOver(called.incarnation);
 			this.call();
 		}
-		downlinks.passSilent();
+		downlinks.reportSilent();
 		const { everyMs } = peers;
 		downlinks.tellAll({ kind: "ping", everyMs });
 		return everyMs;

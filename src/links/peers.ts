@@ -85,7 +85,7 @@ export class Peers {
 	}
 
 	/** Its speaker says whether it is silent from now on. */
-	say(incarnation: string, now: number, isSaidSilent: boolean): void {
+	reported(incarnation: string, now: number, isSaidSilent: boolean): void {
 		const peer = this.known.get(incarnation);
 		if (peer) Object.assign(peer, { heardAt: now, isSaidSilent });
 	}
